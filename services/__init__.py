@@ -1,0 +1,1 @@
+"""The services of Palimpsest, and the kit that they share."""

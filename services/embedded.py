@@ -1,0 +1,118 @@
+"""The embedded profile: all five services in one process, one port (SPEC §1, SV-4).
+
+Calls between the services go through in-process channels with the same interceptors as over a socket; only
+the gateway listens. Data lives in one folder; a second start goes on where the first ended.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import json
+import os
+import secrets
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+import structlog
+
+from services.compactor.bootstrap import build as build_compactor
+from services.compactor.config import CompactorSettings
+from services.embedder.bootstrap import build as build_embedder
+from services.embedder.config import EmbedderSettings
+from services.gateway.bootstrap import build as build_gateway
+from services.gateway.config import GatewaySettings
+from services.kit.channels import MAX_MESSAGE_BYTES, Channels
+from services.kit.errors import StartupError
+from services.kit.identity import TokenSigner
+from services.kit.inprocess import InProcessServer
+from services.kit.metrics import Metrics
+from services.kit.serving import SERVICES, Service, interceptor, listening, outgoing, stop_signal
+from services.memory.episodic.bootstrap import build as build_episodic
+from services.memory.episodic.config import EpisodicSettings
+from services.memory.semantic.bootstrap import build as build_semantic
+from services.memory.semantic.config import SemanticSettings
+
+DEFAULT_PORT = 7777
+LOCK_FILE = "lock"
+ENDPOINT_FILE = "endpoint.json"
+SECRET_BYTES = 32
+DRAIN_SECONDS = 5.0
+
+
+def run(
+    data_dir: Path,
+    *,
+    host: str = "127.0.0.1",
+    port: int = DEFAULT_PORT,
+    model_dir: Path | None = None,
+    on_ready: Callable[[str], None],
+) -> None:
+    """Serves until SIGTERM or SIGINT; `on_ready` is told the address. Raises StartupError."""
+    asyncio.run(_run(data_dir, host, port, model_dir, on_ready))
+
+
+async def _run(
+    data_dir: Path, host: str, port: int, model_dir: Path | None, on_ready: Callable[[str], None]
+) -> None:
+    async with AsyncExitStack() as stack:
+        lock_data(data_dir, stack)
+        secret = secrets.token_bytes(SECRET_BYTES)
+        metrics = Metrics()
+        gateway = await compose(data_dir, secret, metrics, stack, model_dir=model_dir)
+        address = f"{host}:{port}"
+        async with listening(gateway, secret, metrics, address, drain_seconds=DRAIN_SECONDS) as bound:
+            target = f"{host}:{bound}"
+            publish_endpoint(data_dir, target, stack)
+            structlog.get_logger("embedded").info("serving", target=target)
+            on_ready(target)
+            await stop_signal()
+
+
+async def compose(
+    data_dir: Path, secret: bytes, metrics: Metrics, stack: AsyncExitStack, *, model_dir: Path | None = None
+) -> Service:
+    """Builds the five services, wires them in process, and returns the gateway's, ready to be served."""
+    servers = {name: InProcessServer(max_message_bytes=MAX_MESSAGE_BYTES) for name in SERVICES}
+    signer = TokenSigner(secret)
+    channels = Channels(
+        **{name: outgoing(server.channel(), name, signer) for name, server in servers.items()}
+    )
+    model = {"model_dir": model_dir} if model_dir else {}
+    # In the order of who needs whom while starting.
+    for starting in (
+        lambda: build_embedder(EmbedderSettings(data_dir=data_dir, **model), channels, stack),
+        lambda: build_episodic(EpisodicSettings(data_dir=data_dir), channels, stack),
+        lambda: build_semantic(SemanticSettings(data_dir=data_dir), channels, stack),
+        lambda: build_compactor(CompactorSettings(data_dir=data_dir), channels, stack),
+    ):
+        service = await starting()
+        server = servers[service.short_name]
+        server.add_interceptor(interceptor(service, secret, metrics))
+        service.add(server)
+    return await build_gateway(GatewaySettings(data_dir=data_dir, profile="embedded"), channels, stack)
+
+
+def lock_data(data_dir: Path, stack: AsyncExitStack) -> None:
+    """Makes the folder and takes its lock until the stack is left; StartupError if that can't be."""
+    try:
+        data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+        descriptor = os.open(data_dir / LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as error:
+        raise StartupError(f"cannot write to the data folder {data_dir}: {error.strerror}") from error
+    stack.callback(os.close, descriptor)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        raise StartupError(f"the data folder {data_dir} is in use by another palimpsest") from error
+
+
+def publish_endpoint(data_dir: Path, target: str, stack: AsyncExitStack) -> None:
+    """Writes where the suite listens, for clients on this machine; removed when the stack is left."""
+    path = data_dir / ENDPOINT_FILE
+    draft = path.with_suffix(".tmp")
+    draft.write_text(json.dumps({"target": target, "pid": os.getpid()}) + "\n", "utf-8")
+    draft.replace(path)
+    stack.callback(path.unlink, missing_ok=True)

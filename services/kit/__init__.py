@@ -1,0 +1,1 @@
+"""What all services share: settings, errors, calls, lifecycle, stores."""

@@ -1,0 +1,208 @@
+"""The one server interceptor: what happens around every call, in order.
+
+Request id, error mapping, metrics and log, authentication, role, deadline; then each message that comes
+in is checked before the handler sees it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import traceback
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from typing import Any, NoReturn, TypeAlias
+
+import grpc
+import structlog
+from google.protobuf.message import Message
+
+from services.kit import context as calls
+from services.kit.context import CallInfo
+from services.kit.errors import (
+    DeadlineExceeded,
+    DependencyDown,
+    Internal,
+    NotAllowed,
+    PalimpsestError,
+    UnknownMethod,
+)
+from services.kit.identity import Authenticator, Principal, Role
+from services.kit.ids import new_id
+from services.kit.metrics import Metrics
+from services.kit.status import DETAILS_KEY, REQUEST_ID_KEY, to_status
+from services.kit.validation import check_request
+
+OPEN_PREFIXES = ("/grpc.health.v1.Health/", "/grpc.reflection.")
+MAX_REQUEST_ID = 128
+TIMEOUT_REASON = "the server's deadline passed"
+
+Context = grpc.aio.ServicerContext[Any, Any]
+Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"
+Continuation: TypeAlias = "Callable[[grpc.HandlerCallDetails], Awaitable[Handler | None]]"
+
+
+class CallInterceptor(grpc.aio.ServerInterceptor):
+    """Serves the methods named in `roles` (full method path -> least role) and no others."""
+
+    def __init__(
+        self,
+        *,
+        authenticator: Authenticator,
+        roles: Mapping[str, Role],
+        timeouts: Mapping[str, float],
+        metrics: Metrics,
+    ) -> None:
+        self._authenticator = authenticator
+        self._roles = roles
+        self._timeouts = timeouts
+        self._metrics = metrics
+        self._log = structlog.get_logger("rpc")
+
+    async def intercept_service(
+        self, continuation: Continuation, handler_call_details: grpc.HandlerCallDetails
+    ) -> Handler:
+        """Wraps the handler of one call."""
+        method = handler_call_details.method
+        handler = await continuation(handler_call_details)
+        if method.startswith(OPEN_PREFIXES) and handler is not None:
+            return handler
+        if handler is None:
+            return grpc.unary_unary_rpc_method_handler(self._unknown)
+        metadata = dict(handler_call_details.invocation_metadata or ())
+        return self._wrap(method, metadata, handler)
+
+    async def _unknown(self, _request: bytes, context: Context) -> NoReturn:
+        await _abort(context, UnknownMethod(), new_id())
+
+    def _wrap(self, method: str, metadata: Mapping[str, Any], handler: Handler) -> Handler:
+        inner: Any = handler
+        coding = {
+            "request_deserializer": inner.request_deserializer,
+            "response_serializer": inner.response_serializer,
+        }
+
+        async def unary(request: Message, context: Context) -> Any:
+            async with self._guard(method, metadata, context) as principal:
+                check_request(request, principal)
+                return await inner.unary_unary(request, context)
+
+        async def unary_stream(request: Message, context: Context) -> AsyncIterator[Any]:
+            async with self._guard(method, metadata, context) as principal:
+                check_request(request, principal)
+                async for response in inner.unary_stream(request, context):
+                    yield response
+
+        async def stream_unary(requests: AsyncIterator[Message], context: Context) -> Any:
+            async with self._guard(method, metadata, context) as principal:
+                return await inner.stream_unary(_checked(requests, principal), context)
+
+        async def stream_stream(requests: AsyncIterator[Message], context: Context) -> AsyncIterator[Any]:
+            async with self._guard(method, metadata, context) as principal:
+                async for response in inner.stream_stream(_checked(requests, principal), context):
+                    yield response
+
+        match (inner.request_streaming, inner.response_streaming):
+            case (False, False):
+                return grpc.unary_unary_rpc_method_handler(unary, **coding)
+            case (False, True):
+                return grpc.unary_stream_rpc_method_handler(unary_stream, **coding)
+            case (True, False):
+                return grpc.stream_unary_rpc_method_handler(stream_unary, **coding)
+            case _:
+                return grpc.stream_stream_rpc_method_handler(stream_stream, **coding)
+
+    @asynccontextmanager
+    async def _guard(
+        self, method: str, metadata: Mapping[str, Any], context: Context
+    ) -> AsyncIterator[Principal]:
+        started = time.monotonic()
+        request_id = _request_id(metadata)
+        context.set_trailing_metadata(((REQUEST_ID_KEY, request_id),))
+        code = grpc.StatusCode.OK.name
+        failure: PalimpsestError | None = None
+        try:
+            async with asyncio.timeout(self._default_timeout(method, context)):
+                principal = await self._admit(method, metadata)
+                # Each call has a task of its own, so the variable needs no reset.
+                calls.enter(
+                    CallInfo(
+                        request_id=request_id,
+                        principal=principal,
+                        deadline=_deadline(context, started, self._timeouts.get(method)),
+                    )
+                )
+                yield principal
+        except PalimpsestError as error:
+            failure = error
+        except TimeoutError:
+            failure = DeadlineExceeded(TIMEOUT_REASON)
+        except grpc.aio.AbortError:
+            code = "ABORTED_BY_HANDLER"
+            raise
+        except (asyncio.CancelledError, GeneratorExit):
+            code = grpc.StatusCode.CANCELLED.name
+            raise
+        except (OSError, MemoryError) as error:
+            self._log_fault(method, request_id, error)
+            failure = DependencyDown()
+        except Exception as error:  # noqa: BLE001 - the last line of defence: logged, then a constant text
+            self._log_fault(method, request_id, error)
+            failure = Internal()
+        finally:
+            seconds = time.monotonic() - started
+            if failure is not None:
+                code = failure.reason
+                self._log.info(
+                    "call_failed", rpc=method, request_id=request_id, code=code, seconds=round(seconds, 4)
+                )
+            self._metrics.observe_call(method, code, seconds)
+        if failure is not None:
+            await _abort(context, failure, request_id)
+
+    async def _admit(self, method: str, metadata: Mapping[str, Any]) -> Principal:
+        principal = await self._authenticator.authenticate(metadata)
+        least = self._roles.get(method)
+        if least is None:
+            raise UnknownMethod
+        if principal.role < least:
+            raise NotAllowed(f"this call needs the role {least.name.lower()}")
+        return principal
+
+    def _default_timeout(self, method: str, context: Context) -> float | None:
+        return None if context.time_remaining() is not None else self._timeouts.get(method)
+
+    def _log_fault(self, method: str, request_id: str, error: BaseException) -> None:
+        # The exception's text may hold content (X-3): its type and its place are enough to find it.
+        frames = "".join(traceback.format_tb(error.__traceback__))
+        self._log.error(
+            "call_fault", rpc=method, request_id=request_id, error=type(error).__name__, trace=frames
+        )
+
+
+def _deadline(context: Context, started: float, default: float | None) -> float | None:
+    remaining = context.time_remaining()
+    if remaining is not None:
+        return time.monotonic() + remaining
+    return None if default is None else started + default
+
+
+async def _checked(requests: AsyncIterator[Message], principal: Principal) -> AsyncIterator[Message]:
+    async for request in requests:
+        check_request(request, principal)
+        yield request
+
+
+def _request_id(metadata: Mapping[str, Any]) -> str:
+    given = metadata.get(REQUEST_ID_KEY, "")
+    if isinstance(given, str) and 0 < len(given) <= MAX_REQUEST_ID and given.isprintable():
+        return given
+    return new_id()
+
+
+async def _abort(context: Context, error: PalimpsestError, request_id: str) -> NoReturn:
+    status = to_status(error)
+    code = next(code for code in grpc.StatusCode if code.value[0] == status.code)
+    trailing = ((REQUEST_ID_KEY, request_id), (DETAILS_KEY, status.SerializeToString()))
+    await context.abort(code, status.message, trailing)
+    raise AssertionError("abort raises")

@@ -1,0 +1,25 @@
+"""The metrics that every service has (SPEC O-4): calls, and whatever it registers itself."""
+
+from __future__ import annotations
+
+from prometheus_client import CollectorRegistry, Histogram
+
+LATENCY_BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
+
+
+class Metrics:
+    """Holds the registry; a service adds its own metrics to it."""
+
+    def __init__(self, registry: CollectorRegistry | None = None) -> None:
+        self.registry = registry or CollectorRegistry()
+        self._calls = Histogram(
+            "palimpsest_rpc_seconds",
+            "Duration of calls by method and status code.",
+            ["method", "code"],
+            buckets=LATENCY_BUCKETS,
+            registry=self.registry,
+        )
+
+    def observe_call(self, method: str, code: str, seconds: float) -> None:
+        """Records a call that has ended."""
+        self._calls.labels(method, code).observe(seconds)

@@ -1,0 +1,186 @@
+"""A service as it is served: socket server, health, reflection, graceful stop (SPEC SV-1, O-2, O-3)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import grpc
+import structlog
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection
+
+from services.kit.channels import CHANNEL_OPTIONS, MAX_MESSAGE_BYTES, Channels, ServiceChannel
+from services.kit.errors import StartupError
+from services.kit.identity import Authenticator, Role, TokenSigner, TokenVerifier
+from services.kit.interceptors import CallInterceptor
+from services.kit.logs import configure_logging
+from services.kit.metrics import Metrics
+from services.kit.settings import ServiceSettings
+from services.kit.timeouts import method_timeouts, service_config
+
+SERVICES = ("embedder", "episodic", "semantic", "compactor")
+MIN_SECRET_BYTES = 32
+READINESS_SECONDS = 2.0
+SERVER_OPTIONS = (
+    ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),
+    ("grpc.max_send_message_length", MAX_MESSAGE_BYTES),
+    ("grpc.so_reuseport", 0),  # a port in use is an error, not a second listener
+    ("grpc.http2.min_ping_interval_without_data_ms", 10_000),
+    ("grpc.keepalive_permit_without_calls", 1),
+)
+
+S = TypeVar("S", bound=ServiceSettings)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Service:
+    """What a bootstrap makes: how to add the servicer, who may call what, and whether it is ready."""
+
+    name: str
+    """Full proto name, e.g. "palimpsest.episodic.v1.EpisodicService"."""
+    add: Callable[[Any], None]
+    """Adds the servicer to a server (socket or in process)."""
+    roles: Mapping[str, Role]
+    """Least role by method name; a method without one is refused."""
+    ready: Callable[[], Awaitable[bool]]
+    """Whether the stores that it needs answer."""
+    authenticator: Authenticator | None = None
+    """Who its callers are; None: other services, by their signed tokens (SV-6)."""
+
+    @property
+    def short_name(self) -> str:
+        """The proto package's second part, e.g. "episodic"; audience of its tokens."""
+        return self.name.split(".")[1]
+
+
+def interceptor(service: Service, secret: bytes, metrics: Metrics) -> CallInterceptor:
+    """The interceptor of one service; `secret` verifies the tokens between services."""
+    return CallInterceptor(
+        authenticator=service.authenticator or TokenVerifier(secret, service.short_name),
+        roles={f"/{service.name}/{method}": role for method, role in service.roles.items()},
+        timeouts=method_timeouts(service_config(service.short_name)),
+        metrics=metrics,
+    )
+
+
+def outgoing(inner: grpc.aio.Channel, audience: str, signer: TokenSigner) -> ServiceChannel:
+    """A channel to `audience` with identity and deadlines."""
+    timeouts = method_timeouts(service_config(audience))
+    return ServiceChannel(inner, audience=audience, signer=signer, timeouts=timeouts)
+
+
+@asynccontextmanager
+async def listening(
+    service: Service, secret: bytes, metrics: Metrics, address: str, *, drain_seconds: float
+) -> AsyncIterator[int]:
+    """Serves on `address` ("host:port", port 0 for a free one) until left; yields the port.
+
+    Leaving reports "not serving", lets calls end for `drain_seconds`, then stops. Raises StartupError when
+    the address is taken.
+    """
+    server = grpc.aio.server(interceptors=[interceptor(service, secret, metrics)], options=SERVER_OPTIONS)
+    service.add(server)
+    checker = health.aio.HealthServicer()
+    health_pb2_grpc.add_HealthServicer_to_server(checker, server)
+    reflection.enable_server_reflection((service.name, health.SERVICE_NAME, reflection.SERVICE_NAME), server)
+    try:
+        port = server.add_insecure_port(address)
+    except RuntimeError as error:
+        raise StartupError(f"cannot listen on {address}: the port is in use or not allowed") from error
+    await server.start()
+    watcher = asyncio.create_task(_watch_readiness(service, checker))
+    try:
+        yield port
+    finally:
+        watcher.cancel()
+        await checker.enter_graceful_shutdown()
+        await server.stop(drain_seconds)
+
+
+async def _watch_readiness(service: Service, checker: health.aio.HealthServicer) -> None:
+    """Keeps the health of "" (liveness: the process answers) and of the service (its stores answer)."""
+    await checker.set("", health_pb2.HealthCheckResponse.SERVING)
+    while True:
+        try:
+            async with asyncio.timeout(READINESS_SECONDS):
+                ready = await service.ready()
+        except Exception as error:  # noqa: BLE001 - whatever it is, the service is not ready
+            structlog.get_logger("health").warning("not_ready", error=type(error).__name__)
+            ready = False
+        state = (
+            health_pb2.HealthCheckResponse.SERVING if ready else health_pb2.HealthCheckResponse.NOT_SERVING
+        )
+        await checker.set(service.name, state)
+        await asyncio.sleep(READINESS_SECONDS)
+
+
+async def stop_signal() -> None:
+    """Returns at the first SIGTERM or SIGINT."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for name in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(name, stop.set)
+    await stop.wait()
+
+
+def background(stack: AsyncExitStack, work: Iterable[Awaitable[None]]) -> None:
+    """Starts tasks that end, cancelled and awaited, when the stack is left."""
+    for coroutine in work:
+        task = asyncio.ensure_future(coroutine)
+        stack.push_async_callback(_end, task)
+
+
+async def _end(task: asyncio.Future[None]) -> None:
+    task.cancel()
+    with suppress(asyncio.CancelledError):
+        await task
+
+
+def socket_channels(settings: ServiceSettings, signer: TokenSigner, stack: AsyncExitStack) -> Channels:
+    """Channels over sockets to the targets in the settings."""
+    made: dict[str, grpc.aio.Channel] = {}
+    for name in SERVICES:
+        target = getattr(settings, f"{name}_target") or "unset.invalid:0"
+        options = (*CHANNEL_OPTIONS, ("grpc.service_config", json.dumps(service_config(name))))
+        channel = grpc.aio.insecure_channel(target, options=options)
+        stack.push_async_callback(channel.close)
+        made[name] = outgoing(channel, name, signer)
+    return Channels(**made)
+
+
+Build = Callable[[S, Channels, AsyncExitStack], Awaitable[Service]]
+
+
+def main(settings_type: type[S], build: Build[S]) -> None:
+    """Runs one service as a process: the whole of a `__main__`."""
+    settings = settings_type()
+    configure_logging(settings.log_level)
+    try:
+        asyncio.run(_run(settings, build))
+    except StartupError as error:
+        sys.exit(f"error: {error}")
+
+
+async def _run(settings: S, build: Build[S]) -> None:
+    secret = settings.identity_secret.get_secret_value().encode()
+    if len(secret) < MIN_SECRET_BYTES:
+        raise StartupError(
+            f"identity_secret must hold at least {MIN_SECRET_BYTES} bytes, the same for all services"
+        )
+    metrics = Metrics()
+    log = structlog.get_logger("service")
+    async with AsyncExitStack() as stack:
+        channels = socket_channels(settings, TokenSigner(secret), stack)
+        service = await build(settings, channels, stack)
+        address = f"{settings.host}:{settings.port}"
+        async with listening(service, secret, metrics, address, drain_seconds=settings.drain_seconds) as port:
+            log.info("serving", service=service.name, port=port)
+            await stop_signal()
+        log.info("stopped", service=service.name)

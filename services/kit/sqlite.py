@@ -1,0 +1,244 @@
+"""SQLite for a service: one writer thread with group commit, a few readers, migrations.
+
+Writes of concurrent callers share a transaction: the writer takes all that wait, runs each in a savepoint,
+commits once, and only then answers, so that an answer means "synced" (SPEC E-1) and the cost of a sync is
+shared. WAL lets readers go on meanwhile.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import sqlite3
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+import structlog
+
+from services.kit.errors import DependencyDown, PalimpsestError, StartupError
+
+T = TypeVar("T")
+Work = Callable[[sqlite3.Connection], T]
+Synchronous = Literal["FULL", "NORMAL"]
+
+MAX_GROUP = 512  # writes that share a transaction
+BUSY_TIMEOUT_MS = 5_000
+CACHE_KIB = 8_192
+QUICK_CHECK_BYTES = 64 * 1024 * 1024  # larger files are not read whole at start (P-10)
+
+
+class CorruptDatabase(StartupError):
+    """A database file cannot be read."""
+
+
+@dataclass(slots=True)
+class _Pending:
+    work: Work[Any]
+    future: asyncio.Future[Any]
+    result: Any = None
+    error: BaseException | None = None
+
+
+class Database:
+    """One SQLite file. Made by `open`; `close` ends its threads."""
+
+    def __init__(self, path: Path, connection: sqlite3.Connection, readers: int) -> None:
+        self.path = path
+        self._loop = asyncio.get_running_loop()
+        self._queue: queue.SimpleQueue[_Pending | None] = queue.SimpleQueue()
+        self._writer = threading.Thread(
+            target=self._write_loop, args=(connection,), name=f"sqlite-{path.stem}", daemon=True
+        )
+        self._readers = ThreadPoolExecutor(readers, thread_name_prefix=f"sqlite-read-{path.stem}")
+        self._local = threading.local()
+        self._read_connections: list[sqlite3.Connection] = []
+        self._closed = False
+        self._log = structlog.get_logger("sqlite")
+        self._writer.start()
+
+    @classmethod
+    async def open(
+        cls,
+        path: Path,
+        migrations: Traversable,
+        *,
+        readers: int = 2,
+        synchronous: Synchronous = "FULL",
+    ) -> Database:
+        """Opens or creates the file and applies the migrations that it lacks.
+
+        Raises CorruptDatabase, or StartupError when the file can't be written or is newer than the code.
+        """
+        connection = await asyncio.to_thread(_open_checked, path, migrations, synchronous)
+        return cls(path, connection, readers)
+
+    async def write(self, work: Work[T]) -> T:
+        """Runs `work` in the writer thread; returns once its transaction is committed and synced.
+
+        An exception undoes this work alone. Raises DependencyDown when the store fails.
+        """
+        if self._closed:
+            raise DependencyDown
+        pending = _Pending(work=work, future=self._loop.create_future())
+        self._queue.put(pending)
+        result: T = await pending.future
+        return result
+
+    async def read(self, work: Work[T]) -> T:
+        """Runs `work` in a reader thread, within one snapshot."""
+        if self._closed:
+            raise DependencyDown
+        return await self._loop.run_in_executor(self._readers, partial(self._read, work))
+
+    async def close(self) -> None:
+        """Waits for what was queued, then closes every connection."""
+        if self._closed:
+            return
+        self._closed = True
+        self._queue.put(None)
+        await asyncio.to_thread(self._writer.join)
+        await asyncio.to_thread(self._readers.shutdown)
+        for connection in self._read_connections:
+            connection.close()
+
+    def _read(self, work: Work[T]) -> T:
+        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
+        if connection is None:
+            connection = _connect(self.path)
+            connection.execute("PRAGMA query_only = ON")
+            self._local.connection = connection
+            self._read_connections.append(connection)
+        try:
+            connection.execute("BEGIN")
+            try:
+                return work(connection)
+            finally:
+                connection.rollback()
+        except sqlite3.DatabaseError as error:
+            raise self._fault(error) from error
+
+    def _write_loop(self, connection: sqlite3.Connection) -> None:
+        open_ = True
+        while open_:
+            group, open_ = self._next_group()
+            if group:
+                self._commit(connection, group)
+                self._loop.call_soon_threadsafe(_answer, group)
+        connection.close()
+
+    def _next_group(self) -> tuple[list[_Pending], bool]:
+        """All writes that wait (at least one, unless closing), and whether more may come."""
+        group: list[_Pending] = []
+        item = self._queue.get()
+        while item is not None:
+            group.append(item)
+            if len(group) == MAX_GROUP:
+                return group, True
+            try:
+                item = self._queue.get_nowait()
+            except queue.Empty:
+                return group, True
+        return group, False
+
+    def _commit(self, connection: sqlite3.Connection, group: list[_Pending]) -> None:
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            for pending in group:
+                self._run_one(connection, pending)
+            connection.execute("COMMIT")
+        except sqlite3.Error as error:
+            fault = self._fault(error)
+            if connection.in_transaction:
+                connection.rollback()
+            for pending in group:
+                pending.error = pending.error or fault
+
+    def _run_one(self, connection: sqlite3.Connection, pending: _Pending) -> None:
+        connection.execute("SAVEPOINT work")
+        try:
+            pending.result = pending.work(connection)
+        except sqlite3.DatabaseError as error:
+            if not connection.in_transaction:
+                raise  # SQLite undid the whole transaction (disk full, I/O): the group fails
+            pending.error = self._fault(error)
+            connection.execute("ROLLBACK TO work")
+        except Exception as error:  # noqa: BLE001 - handed to the caller of `write`
+            pending.error = error
+            connection.execute("ROLLBACK TO work")
+        connection.execute("RELEASE work")
+
+    def _fault(self, error: sqlite3.Error) -> PalimpsestError | sqlite3.Error:
+        """Failures of the store become DependencyDown; the code's own mistakes stay what they are."""
+        if isinstance(error, sqlite3.OperationalError) or type(error) is sqlite3.DatabaseError:
+            self._log.error(
+                "store_failed", database=self.path.name, error=getattr(error, "sqlite_errorname", "UNKNOWN")
+            )
+            return DependencyDown("the store failed; nothing was written")
+        return error
+
+
+def _answer(group: list[_Pending]) -> None:
+    for pending in group:
+        if pending.future.done():
+            continue  # the caller was cancelled; its write stands
+        if pending.error is not None:
+            pending.future.set_exception(pending.error)
+        else:
+            pending.future.set_result(pending.result)
+
+
+def _connect(path: Path, synchronous: Synchronous = "FULL") -> sqlite3.Connection:
+    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, cached_statements=512)
+    connection.row_factory = sqlite3.Row
+    connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
+    connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
+    connection.execute(f"PRAGMA synchronous = {synchronous}")
+    connection.execute("PRAGMA foreign_keys = ON")
+    return connection
+
+
+def _open_checked(path: Path, migrations: Traversable, synchronous: Synchronous) -> sqlite3.Connection:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        connection = _connect(path, synchronous)
+        connection.execute("PRAGMA journal_mode = WAL")
+        if path.stat().st_size <= QUICK_CHECK_BYTES:
+            verdict = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+            if verdict != "ok":
+                raise CorruptDatabase(f"{path} is corrupt: {verdict.splitlines()[-1]}")
+        migrate(connection, migrations, path)
+    except sqlite3.OperationalError as error:
+        raise StartupError(f"cannot open the database {path}: {error}") from error
+    except sqlite3.DatabaseError as error:
+        raise CorruptDatabase(f"{path} is corrupt or not a database: {error}") from error
+    except OSError as error:
+        raise StartupError(f"cannot write {path}: {error.strerror}") from error
+    return connection
+
+
+def migrate(connection: sqlite3.Connection, migrations: Traversable, path: Path) -> None:
+    """Applies the numbered SQL files (`0001_name.sql` …) that the database has not seen, in order.
+
+    Each is one transaction with its own record. A database with a number that the code does not know was
+    written by a newer version: StartupError.
+    """
+    connection.execute(
+        "CREATE TABLE IF NOT EXISTS schema_migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL)"
+    )
+    done = {row["number"] for row in connection.execute("SELECT number FROM schema_migrations")}
+    scripts = sorted(
+        (file for file in migrations.iterdir() if file.name.endswith(".sql")), key=lambda f: f.name
+    )
+    known = {int(script.name.split("_", 1)[0]): script for script in scripts}
+    if done - known.keys():
+        raise StartupError(f"{path} was written by a newer version of Palimpsest")
+    for number, script in known.items():
+        if number not in done:
+            record = f"INSERT INTO schema_migrations VALUES ({number}, '{script.name.removesuffix('.sql')}');"
+            connection.executescript(f"BEGIN IMMEDIATE;\n{script.read_text('utf-8')}\n{record}\nCOMMIT;")

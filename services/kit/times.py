@@ -1,0 +1,44 @@
+"""Time as the services handle it: aware datetimes in UTC."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+from google.protobuf.timestamp_pb2 import Timestamp
+
+Clock = Callable[[], datetime]
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def now() -> datetime:
+    """The present, in UTC."""
+    return datetime.now(UTC)
+
+
+def to_timestamp(moment: datetime | None) -> Timestamp | None:
+    """As protobuf; None stays None (an unset field)."""
+    if moment is None:
+        return None
+    stamp = Timestamp()
+    stamp.FromDatetime(moment)
+    return stamp
+
+
+def from_timestamp(stamp: Timestamp) -> datetime:
+    """From protobuf, to the microsecond; raises ValueError outside the years 1 to 9999."""
+    try:
+        return EPOCH + timedelta(seconds=stamp.seconds, microseconds=stamp.nanos // 1000)
+    except OverflowError as error:
+        raise ValueError("a time outside the years 1 to 9999") from error
+
+
+def to_micros(moment: datetime) -> int:
+    """Microseconds since 1970, exact; how stores keep a time."""
+    return (moment - EPOCH) // timedelta(microseconds=1)
+
+
+def from_micros(micros: int) -> datetime:
+    """The inverse of `to_micros`."""
+    return EPOCH + timedelta(microseconds=micros)
