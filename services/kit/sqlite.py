@@ -207,12 +207,11 @@ def _open_checked(path: Path, migrations: Traversable, synchronous: Synchronous)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         connection = _connect(path, synchronous)
-        connection.execute("PRAGMA journal_mode = WAL")
-        if path.stat().st_size <= QUICK_CHECK_BYTES:
-            verdict = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
-            if verdict != "ok":
-                raise CorruptDatabase(f"{path} is corrupt: {verdict.splitlines()[-1]}")
-        migrate(connection, migrations, path)
+        try:
+            _prepare(connection, path, migrations)
+        except BaseException:
+            connection.close()
+            raise
     except sqlite3.OperationalError as error:
         raise StartupError(f"cannot open the database {path}: {error}") from error
     except sqlite3.DatabaseError as error:
@@ -220,6 +219,15 @@ def _open_checked(path: Path, migrations: Traversable, synchronous: Synchronous)
     except OSError as error:
         raise StartupError(f"cannot write {path}: {error.strerror}") from error
     return connection
+
+
+def _prepare(connection: sqlite3.Connection, path: Path, migrations: Traversable) -> None:
+    connection.execute("PRAGMA journal_mode = WAL")
+    if path.stat().st_size <= QUICK_CHECK_BYTES:
+        verdict = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+        if verdict != "ok":
+            raise CorruptDatabase(f"{path} is corrupt: {verdict.splitlines()[-1]}")
+    migrate(connection, migrations, path)
 
 
 def migrate(connection: sqlite3.Connection, migrations: Traversable, path: Path) -> None:
