@@ -1,0 +1,1 @@
+"""Models: an ONNX folder, a remote endpoint, hashing for tests."""

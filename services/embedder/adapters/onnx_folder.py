@@ -1,0 +1,173 @@
+"""A model in a folder: `model.onnx`, `tokenizer.json` and, if there is one, `manifest.json` (SPEC M-5)."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnxruntime
+from tokenizers import Tokenizer
+
+from services.embedder.domain.model import ModelDescription, Prepared
+from services.kit.errors import StartupError
+
+MODEL_FILE = "model.onnx"
+TOKENIZER_FILE = "tokenizer.json"
+MANIFEST_FILE = "manifest.json"
+DEFAULT_MAX_TOKENS = 512  # BERT's positions, where no manifest says otherwise
+PROBE = "dimension"
+
+
+class OnnxFolder:
+    """Runs an ONNX encoder on CPU; token-level outputs are mean-pooled, all outputs are normalised."""
+
+    def __init__(self, session: Any, tokenizer: Any, description: ModelDescription) -> None:
+        self.description = description
+        self._session = session
+        self._tokenizer = tokenizer
+        self._inputs = {node.name for node in session.get_inputs()}
+        # One batch at a time; onnxruntime spreads it over its own threads and lets go of the GIL.
+        self._executor = ThreadPoolExecutor(1, thread_name_prefix="onnx")
+
+    @classmethod
+    def load(cls, folder: Path, *, threads: int = 0, dimension: int | None = None) -> OnnxFolder:
+        """Loads a folder; `threads` 0 leaves the number to onnxruntime.
+
+        Raises StartupError, in one line, for a folder that holds no usable model, or one whose vectors do
+        not have the `dimension` asked for.
+        """
+        for name in (MODEL_FILE, TOKENIZER_FILE):
+            if not (folder / name).is_file():
+                raise StartupError(f"no model in {folder}: {name} is missing")
+        manifest = _manifest(folder)
+        session = _session(folder / MODEL_FILE, threads)
+        tokenizer = _tokenizer(folder / TOKENIZER_FILE)
+        revision = manifest.get("revision") or _sha256(folder / MODEL_FILE)
+        description = ModelDescription(
+            name=str(manifest.get("name", folder.name)),
+            dimension=0,
+            max_tokens=int(manifest.get("max_tokens", DEFAULT_MAX_TOKENS)),
+            revision=str(revision),
+        )
+        backend = cls(session, tokenizer, description)
+        found = backend.probe(folder)
+        if dimension is not None and found != dimension:
+            raise StartupError(f"the model in {folder} makes vectors of {found} values, not of {dimension}")
+        declared = manifest.get("dimension", found)
+        if declared != found:
+            raise StartupError(
+                f"the model in {folder} makes vectors of {found} values; its manifest says {declared}"
+            )
+        backend.description = ModelDescription(
+            name=description.name,
+            dimension=found,
+            max_tokens=description.max_tokens,
+            revision=description.revision,
+        )
+        return backend
+
+    def probe(self, folder: Path) -> int:
+        """Runs the model once; returns the size of its vectors."""
+        try:
+            return len(self.embed_now(self.prepare_now([PROBE]))[0]) // 4
+        except (RuntimeError, ValueError, TypeError, IndexError) as error:
+            raise StartupError(
+                f"the model in {folder} cannot embed a text: {type(error).__name__}"
+            ) from error
+
+    async def prepare(self, texts: Sequence[str]) -> list[Prepared]:
+        """Tokenises with the model's own tokenizer."""
+        if sum(map(len, texts)) < 4096:
+            return self.prepare_now(texts)  # a hop to a thread would take longer
+        return await asyncio.to_thread(self.prepare_now, texts)
+
+    async def embed(self, texts: Sequence[Prepared]) -> list[bytes]:
+        """Runs the model in a thread."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._executor, self.embed_now, list(texts))
+
+    async def close(self) -> None:
+        """Waits for the batch under way."""
+        await asyncio.to_thread(self._executor.shutdown)
+
+    def prepare_now(self, texts: Sequence[str]) -> list[Prepared]:
+        """Tokenises; special tokens count, but have no characters of their own."""
+        prepared = []
+        for text, encoding in zip(texts, self._tokenizer.encode_batch(list(texts)), strict=True):
+            spans = tuple(
+                span
+                for span, special in zip(encoding.offsets, encoding.special_tokens_mask, strict=True)
+                if not special
+            )
+            ids = tuple(encoding.ids)
+            prepared.append(Prepared(text=text, token_count=len(ids), spans=spans, ids=ids))
+        return prepared
+
+    def embed_now(self, texts: Sequence[Prepared]) -> list[bytes]:
+        """One run of the model over a batch, padded to its longest text."""
+        width = max(len(text.ids) for text in texts)
+        ids = np.zeros((len(texts), width), dtype=np.int64)
+        mask = np.zeros_like(ids)
+        for row, text in enumerate(texts):
+            ids[row, : len(text.ids)] = text.ids
+            mask[row, : len(text.ids)] = 1
+        feed = {"input_ids": ids, "attention_mask": mask}
+        if "token_type_ids" in self._inputs:
+            feed["token_type_ids"] = np.zeros_like(ids)
+        output = np.asarray(self._session.run(None, feed)[0], dtype=np.float32)
+        if output.ndim == 3:
+            weights = mask[:, :, None].astype(np.float32)
+            output = (output * weights).sum(axis=1) / weights.sum(axis=1)
+        norms = np.linalg.norm(output, axis=1, keepdims=True)
+        unit = (output / np.maximum(norms, np.finfo(np.float32).tiny)).astype("<f4")
+        return [row.tobytes() for row in unit]
+
+
+def _session(path: Path, threads: int) -> Any:
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.inter_op_num_threads = 1
+    options.enable_cpu_mem_arena = False  # gives memory back after a large batch (P-9)
+    options.log_severity_level = 3
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # idle threads sleep
+    try:
+        return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    except Exception as error:
+        raise StartupError(f"{path} is not a model that can be loaded: {type(error).__name__}") from error
+
+
+def _tokenizer(path: Path) -> Any:
+    try:
+        tokenizer = Tokenizer.from_file(str(path))
+    except Exception as error:
+        raise StartupError(f"{path} is not a tokenizer: {type(error).__name__}") from error
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return tokenizer
+
+
+def _manifest(folder: Path) -> dict[str, Any]:
+    path = folder / MANIFEST_FILE
+    if not path.is_file():
+        return {}
+    try:
+        manifest = json.loads(path.read_text("utf-8"))
+    except ValueError as error:
+        raise StartupError(f"{path} is not JSON") from error
+    if not isinstance(manifest, dict):
+        raise StartupError(f"{path} is not a JSON object")
+    return manifest
+
+
+def _sha256(path: Path) -> str:
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()

@@ -1,0 +1,1 @@
+"""What the embedder knows of text, free of models and wires."""

@@ -1,0 +1,1 @@
+"""The wire of the embedder: it converts, and nothing else."""

@@ -1,0 +1,49 @@
+"""EmbedderService on the wire."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+from palimpsest.embedder.v1 import embedder_pb2 as pb
+from palimpsest.embedder.v1 import embedder_pb2_grpc
+
+from services.embedder.app.embedding import Embedder
+from services.embedder.rpc import convert
+from services.kit.identity import Role
+
+ROLES = {
+    "Embed": Role.READER,
+    "EmbedStream": Role.READER,
+    "DescribeModel": Role.READER,
+    "CountTokens": Role.READER,
+}
+
+
+class EmbedderServicer(embedder_pb2_grpc.EmbedderServiceServicer):
+    """Converts, calls, converts back."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+
+    async def Embed(self, request: pb.EmbedRequest, context: Any) -> pb.EmbedResponse:
+        """See the proto."""
+        made = await self._embedder.embed(
+            request.texts, convert.purpose(request.purpose), convert.chunking(request)
+        )
+        return convert.response(made, self._embedder.description)
+
+    async def EmbedStream(
+        self, request_iterator: AsyncIterator[pb.EmbedStreamRequest], context: Any
+    ) -> AsyncIterator[pb.EmbedStreamResponse]:
+        """See the proto."""
+        async for request in request_iterator:
+            yield pb.EmbedStreamResponse(batch=await self.Embed(request.batch, context))
+
+    async def DescribeModel(self, request: pb.DescribeModelRequest, context: Any) -> pb.DescribeModelResponse:
+        """See the proto."""
+        return convert.description(self._embedder.description)
+
+    async def CountTokens(self, request: pb.CountTokensRequest, context: Any) -> pb.CountTokensResponse:
+        """See the proto."""
+        return pb.CountTokensResponse(counts=await self._embedder.count_tokens(request.texts))
