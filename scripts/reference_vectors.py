@@ -29,8 +29,8 @@ SENTENCES = (
     "Le chat dort sur le canapé.",
     "我喜欢喝绿茶。",
     "No.",
-    "A much longer sentence, with several clauses, whose purpose is to fill more of the model's window than the"
-    " others do; it speaks of harbours, of the tide tables on the wall, and of the man who reads them aloud.",
+    "A longer sentence, with several clauses, whose purpose is to fill more of the window than the others do:"
+    " harbours, tide tables on the wall, the man who reads them aloud.",
 )
 
 

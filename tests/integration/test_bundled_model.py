@@ -42,11 +42,10 @@ async def test_int8_vectors_agree_with_the_float32_reference() -> None:
     truth /= np.linalg.norm(truth, axis=1, keepdims=True)
     assert ((vectors * truth).sum(axis=1) > LEAST_COSINE).all()
     assert ((batched * truth).sum(axis=1) > LEAST_COSINE_BATCHED).all()
-    # Which sentence is nearest to which stays the same.
-    nearest = (vectors @ vectors.T - 2 * np.eye(len(rows))).argmax(axis=1)
-    expected = (truth @ truth.T - 2 * np.eye(len(rows))).argmax(axis=1)
-    assert (nearest == expected).mean() >= 0.75
-    assert nearest[0] == 1
+    # Paraphrases stay nearest to each other, in both, and every likeness stays what it was within a little.
+    for matrix in (vectors, truth):
+        assert (matrix @ matrix[0]).argsort()[-2] == 1
+    assert np.abs(vectors @ vectors.T - truth @ truth.T).max() < 0.08
     await backend.close()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -30,7 +31,7 @@ def tokens(text: str) -> list[tuple[int, int]]:
 )
 def test_sentences_end_where_a_reader_says(text: str, sentences: list[str]) -> None:
     starts = [0, *sentence_ends(text)]
-    assert [text[a:b] for a, b in zip(starts, starts[1:], strict=False)] == sentences
+    assert [text[a:b] for a, b in pairwise(starts)] == sentences
 
 
 @given(st.text(alphabet="ab .!?\n。", max_size=200), st.integers(1, 12), st.integers(0, 6))
@@ -42,7 +43,7 @@ def test_chunks_cover_everything_within_the_limit(text: str, limit: int, overlap
         return
     assert chunks[0].start == 0
     assert chunks[-1].end == len(text)
-    for before, after in zip(chunks, chunks[1:], strict=False):
+    for before, after in pairwise(chunks):
         assert before.start < after.start <= before.end
     for span in chunks:
         assert sum(span.start <= a and b <= span.end for a, b in spans) <= limit
