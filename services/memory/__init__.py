@@ -1,0 +1,1 @@
+"""The services that keep what is remembered."""

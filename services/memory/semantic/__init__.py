@@ -1,0 +1,1 @@
+"""Memories, the index of messages, and recall (SPEC §6)."""

@@ -1,0 +1,1 @@
+"""What recall and memories are, free of stores and wires."""
