@@ -1,0 +1,1 @@
+"""Ledgers, and the handlers of job types."""
