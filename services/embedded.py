@@ -14,7 +14,6 @@ import secrets
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import Any
 
 import structlog
 
@@ -72,26 +71,37 @@ async def _run(
 
 
 async def compose(
-    data_dir: Path, secret: bytes, metrics: Metrics, stack: AsyncExitStack, *, model_dir: Path | None = None
+    data_dir: Path,
+    secret: bytes,
+    metrics: Metrics,
+    stack: AsyncExitStack,
+    *,
+    model_dir: Path | None = None,
+    embedder: Service | None = None,
 ) -> Service:
-    """Builds the five services, wires them in process, and returns the gateway's, ready to be served."""
+    """Builds the five services, wires them in process, and returns the gateway's, ready to be served.
+
+    `embedder` takes the place of the one that `model_dir` would give.
+    """
     servers = {name: InProcessServer(max_message_bytes=MAX_MESSAGE_BYTES) for name in SERVICES}
     signer = TokenSigner(secret)
     channels = Channels(
         **{name: outgoing(server.channel(), name, signer) for name, server in servers.items()}
     )
-    model = {"model_dir": model_dir} if model_dir else {}
-    # In the order of who needs whom while starting.
-    for starting in (
-        lambda: build_embedder(EmbedderSettings(data_dir=data_dir, **model), channels, stack),
-        lambda: build_episodic(EpisodicSettings(data_dir=data_dir), channels, stack),
-        lambda: build_semantic(SemanticSettings(data_dir=data_dir), channels, stack),
-        lambda: build_compactor(CompactorSettings(data_dir=data_dir), channels, stack),
-    ):
-        service = await starting()
+    if embedder is None:
+        model = {"model_dir": model_dir} if model_dir else {}
+        embedder = await build_embedder(EmbedderSettings(data_dir=data_dir, **model), channels, stack)
+
+    def mount(service: Service) -> None:
         server = servers[service.short_name]
         server.add_interceptor(interceptor(service, secret, metrics))
         service.add(server)
+
+    # In the order of who needs whom while starting.
+    mount(embedder)
+    mount(await build_episodic(EpisodicSettings(data_dir=data_dir), channels, stack))
+    mount(await build_semantic(SemanticSettings(data_dir=data_dir), channels, stack))
+    mount(await build_compactor(CompactorSettings(data_dir=data_dir), channels, stack))
     return await build_gateway(GatewaySettings(data_dir=data_dir, profile="embedded"), channels, stack)
 
 

@@ -97,7 +97,7 @@ class Hit:
 class Reference:
     """Reciprocal rank fusion, always selectable (S-9). A channel without a weight counts 1."""
 
-    k: int = REFERENCE_K
+    k: float = REFERENCE_K
     weights: Mapping[str, float] = field(default_factory=lambda: REFERENCE_WEIGHTS)
     depths: Mapping[str, int] = field(default_factory=lambda: REFERENCE_DEPTHS)
 

@@ -1,0 +1,1 @@
+"""Stores, engines and the other services."""

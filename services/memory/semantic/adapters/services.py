@@ -1,0 +1,110 @@
+"""The other services, by their stubs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import grpc
+from google.protobuf.json_format import MessageToJson
+from palimpsest.common.v1 import jobs_pb2, resources_pb2
+from palimpsest.compactor.v1 import compactor_pb2, compactor_pb2_grpc
+from palimpsest.embedder.v1 import embedder_pb2, embedder_pb2_grpc
+from palimpsest.episodic.v1 import episodic_pb2, episodic_pb2_grpc
+
+from services.kit.times import from_timestamp
+from services.memory.semantic.app.ports import JobState
+from services.memory.semantic.domain.items import SourceConversation, SourceMessage
+from services.memory.semantic.domain.vectors import VectorModel
+
+LOST_STATES = frozenset({jobs_pb2.JOB_STATE_DEAD, jobs_pb2.JOB_STATE_CANCELLED})
+FIRST_CHUNK = embedder_pb2.Chunking(max_chunks=1)
+
+
+class EmbedderTexts:
+    """Vectors by the embedder; of a long text its first chunk is embedded."""
+
+    def __init__(self, channel: grpc.aio.Channel) -> None:
+        self._stub = embedder_pb2_grpc.EmbedderServiceStub(channel)
+
+    async def model(self) -> VectorModel:
+        """Which model makes the vectors."""
+        described = await self._stub.DescribeModel(embedder_pb2.DescribeModelRequest())
+        return VectorModel(revision=described.revision, dimension=described.dimension)
+
+    async def query(self, text: str) -> bytes:
+        """See the port."""
+        return (await self._embed([text], embedder_pb2.PURPOSE_QUERY))[0]
+
+    async def documents(self, texts: Sequence[str]) -> list[bytes]:
+        """See the port."""
+        return await self._embed(texts, embedder_pb2.PURPOSE_DOCUMENT)
+
+    async def _embed(self, texts: Sequence[str], purpose: embedder_pb2.Purpose.ValueType) -> list[bytes]:
+        request = embedder_pb2.EmbedRequest(texts=texts, purpose=purpose, chunking=FIRST_CHUNK)
+        response = await self._stub.Embed(request)
+        return [embedding.vector for embedding in response.embeddings]
+
+
+class EpisodicConversations:
+    """Texts of messages by Episodic."""
+
+    def __init__(self, channel: grpc.aio.Channel) -> None:
+        self._stub = episodic_pb2_grpc.EpisodicServiceStub(channel)
+
+    async def messages(
+        self, agent_id: str, conversation_id: str, sequences: Sequence[int]
+    ) -> SourceConversation:
+        """See the port."""
+        response = await self._stub.GetMessageRange(
+            episodic_pb2.GetMessageRangeRequest(
+                agent_id=agent_id, conversation_id=conversation_id, sequences=sequences
+            )
+        )
+        conversation = response.conversation
+        return SourceConversation(
+            authors=tuple(conversation.authors),
+            messages=tuple(_source(message, conversation.contact_id) for message in response.messages),
+        )
+
+
+class CompactorJobs:
+    """States of jobs by the Compactor."""
+
+    def __init__(self, channel: grpc.aio.Channel) -> None:
+        self._stub = compactor_pb2_grpc.CompactorServiceStub(channel)
+
+    async def lookup(self, keys: Sequence[str]) -> dict[str, JobState]:
+        """See the port."""
+        response = await self._stub.LookupJobs(compactor_pb2.LookupJobsRequest(idempotency_keys=keys))
+        return {
+            found.idempotency_key: JobState(job_id=found.job.id, dead=found.job.state in LOST_STATES)
+            for found in response.jobs
+        }
+
+
+def _source(message: resources_pb2.Message, contact_id: str) -> SourceMessage:
+    words: list[str] = []
+    tools: list[str] = []
+    for part in message.parts:
+        match part.WhichOneof("kind"):
+            case "text":
+                words.append(part.text)
+            case "attachment" if part.attachment.caption:
+                words.append(f"[image: {part.attachment.caption}]")
+            case "tool_call":
+                tools.append(f"{part.tool_call.name} {MessageToJson(part.tool_call.arguments, indent=None)}")
+            case "tool_result":
+                tools.append(part.tool_result.content)
+    return SourceMessage(
+        conversation_id=message.conversation_id,
+        contact_id=contact_id,
+        sequence=message.sequence,
+        message_id=message.id,
+        role=message.role,
+        author=message.author,
+        session=message.session,
+        time=from_timestamp(message.time),
+        created=from_timestamp(message.create_time),
+        text="\n".join(words),
+        tool_text="\n".join(tools),
+    )

@@ -1,0 +1,1 @@
+"""Use cases of the semantic service, over its ports."""

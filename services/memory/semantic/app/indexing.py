@@ -1,0 +1,204 @@
+"""Filling the indexes from the canonical stores (SPEC S-3, S-18, J-3)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from services.kit.errors import InvalidRequest, NotFound, TextTooLong
+from services.kit.times import Clock
+from services.memory.semantic.app.ports import (
+    Conversations,
+    ItemIndex,
+    MemoryDocument,
+    MemoryStore,
+    MessageDocument,
+    Texts,
+)
+from services.memory.semantic.app.vectors import VectorIndex
+from services.memory.semantic.domain.analysis import analyse
+from services.memory.semantic.domain.items import SourceConversation, SourceMessage, message_item_id
+from services.memory.semantic.domain.memory import Kind, Memory
+from services.memory.semantic.domain.names import strip_names
+from services.memory.semantic.domain.roles import role_name
+from services.memory.semantic.domain.vectors import Bucket, ContentClass, VectorPoint
+
+GONE = "RESOURCE_NOT_FOUND: the message does not exist"
+UNUSABLE = "INVALID_FIELD: the embedder refused the text"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageItem:
+    """A message to be indexed."""
+
+    conversation_id: str
+    sequence: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryItem:
+    """A memory to be indexed, or taken out if it is no longer live."""
+
+    memory_id: str
+
+
+Item = MessageItem | MemoryItem
+
+
+class Indexer:
+    """Indexes items; each has an outcome of its own. Running an item twice changes nothing."""
+
+    def __init__(
+        self,
+        *,
+        store: MemoryStore,
+        items: ItemIndex,
+        vectors: VectorIndex,
+        texts: Texts,
+        conversations: Conversations,
+        clock: Clock,
+    ) -> None:
+        self._store = store
+        self._items = items
+        self._vectors = vectors
+        self._texts = texts
+        self._conversations = conversations
+        self._clock = clock
+        self._changed = asyncio.Event()
+
+    async def changed(self) -> None:
+        """Returns when something was indexed after the call."""
+        await self._changed.wait()
+
+    async def index(self, tenant: str, agent_id: str, batch: Sequence[Item]) -> list[str]:
+        """An error for each item, "" where it went well. Raises DependencyDown when nothing could be done."""
+        errors: dict[Item, str] = {}
+        by_conversation: dict[str, list[int]] = defaultdict(list)
+        memory_ids: list[str] = []
+        for item in batch:
+            if isinstance(item, MessageItem):
+                by_conversation[item.conversation_id].append(item.sequence)
+            else:
+                memory_ids.append(item.memory_id)
+        for conversation_id, sequences in by_conversation.items():
+            for sequence, error in (
+                await self._messages(tenant, agent_id, conversation_id, sequences)
+            ).items():
+                errors[MessageItem(conversation_id=conversation_id, sequence=sequence)] = error
+        if memory_ids:
+            for memory_id, error in (await self._memories(tenant, agent_id, memory_ids)).items():
+                errors[MemoryItem(memory_id=memory_id)] = error
+        changed, self._changed = self._changed, asyncio.Event()
+        changed.set()
+        return [errors.get(item, "") for item in batch]
+
+    async def _messages(
+        self, tenant: str, agent_id: str, conversation_id: str, sequences: Sequence[int]
+    ) -> dict[int, str]:
+        try:
+            source = await self._conversations.messages(agent_id, conversation_id, sorted(set(sequences)))
+        except NotFound:
+            return dict.fromkeys(sequences, GONE)
+        found = {message.sequence for message in source.messages}
+        errors = {sequence: GONE for sequence in sequences if sequence not in found}
+        wanted = [(m.item_id, _embedded_text(m, source)) for m in source.messages]
+        vectors, refused = await self._embed(wanted)
+        points = [
+            _message_point(tenant, agent_id, m, vectors[m.item_id])
+            for m in source.messages
+            if m.item_id in vectors
+        ]
+        if points:
+            await self._vectors.upsert(points)
+        documents = [
+            MessageDocument(message=m, terms=" ".join(analyse(f"{m.author} {m.text} {m.tool_text}")))
+            for m in source.messages
+            if m.item_id not in refused
+        ]
+        if documents:
+            await self._store.note_messages(tenant, agent_id, {conversation_id: max(found)})
+            await self._items.put_messages(tenant, agent_id, documents)
+        for sequence in found:
+            if message_item_id(conversation_id, sequence) in refused:
+                errors[sequence] = UNUSABLE
+        return errors
+
+    async def _memories(self, tenant: str, agent_id: str, memory_ids: Sequence[str]) -> dict[str, str]:
+        found = await self._store.get(tenant, agent_id, memory_ids)
+        now = self._clock()
+        live = [memory for memory in found.values() if memory.live(now)]
+        gone = [
+            memory_id for memory_id in memory_ids if memory_id not in found or not found[memory_id].live(now)
+        ]
+        bucket = Bucket(tenant=tenant, agent=agent_id, content=ContentClass.MEMORY)
+        if gone:
+            await self._vectors.delete(bucket, gone)
+            await self._items.remove_memories(tenant, agent_id, gone)
+        vectors, refused = await self._embed([(m.id, m.value) for m in live if m.kind is not Kind.TASK])
+        points = [
+            _memory_point(bucket, memory, vectors[memory.id]) for memory in live if memory.id in vectors
+        ]
+        if points:
+            await self._vectors.upsert(points)
+        documents = [
+            MemoryDocument(
+                memory_id=m.id, contact_id=m.contact_id, terms=" ".join(analyse(f"{m.key} {m.value}"))
+            )
+            for m in live
+            if m.id not in refused
+        ]
+        if documents:
+            await self._items.put_memories(tenant, agent_id, documents)
+        done = {memory.id: memory.revision for memory in found.values() if memory.id not in refused}
+        if done:
+            await self._store.mark_indexed(tenant, agent_id, done)
+        return dict.fromkeys(refused, UNUSABLE)
+
+    async def _embed(self, wanted: Sequence[tuple[str, str]]) -> tuple[dict[str, bytes], set[str]]:
+        """Vectors by id; and the ids whose text the embedder refuses, found by halving."""
+        texts = [(id_, text) for id_, text in wanted if text.strip()]
+        if not texts:
+            return {}, set()
+        try:
+            vectors = await self._texts.documents([text for _, text in texts])
+        except (InvalidRequest, TextTooLong):
+            if len(texts) == 1:
+                return {}, {texts[0][0]}
+            half = len(texts) // 2
+            left, right = await self._embed(texts[:half]), await self._embed(texts[half:])
+            return left[0] | right[0], left[1] | right[1]
+        return {id_: vector for (id_, _), vector in zip(texts, vectors, strict=True)}, set()
+
+
+def _embedded_text(message: SourceMessage, source: SourceConversation) -> str:
+    """What of a message is embedded: its words without the participants' names, else what its tools said."""
+    stripped = strip_names(message.text, source.authors)
+    return stripped if stripped.strip() else message.text or message.tool_text
+
+
+def _message_point(tenant: str, agent_id: str, message: SourceMessage, vector: bytes) -> VectorPoint:
+    return VectorPoint(
+        bucket=Bucket(tenant=tenant, agent=agent_id, content=ContentClass.MESSAGE),
+        item_id=message.item_id,
+        vector=vector,
+        contact_id=message.contact_id,
+        conversation_id=message.conversation_id,
+        role=role_name(message.role),
+        author=message.author,
+        time=message.time.timestamp(),
+        sequence=message.sequence,
+        session=message.session,
+    )
+
+
+def _memory_point(bucket: Bucket, memory: Memory, vector: bytes) -> VectorPoint:
+    return VectorPoint(
+        bucket=bucket,
+        item_id=memory.id,
+        vector=vector,
+        contact_id=memory.contact_id,
+        kind=memory.kind.name.lower(),
+        time=memory.created.timestamp(),
+    )

@@ -1,0 +1,90 @@
+"""Writing, reading and forgetting memories (SPEC S-1, S-6, S-10)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from services.kit.errors import InvalidField, NotFound
+from services.kit.times import Clock
+from services.memory.semantic.app.ports import MemoryQuery, MemoryStore, Remembered
+from services.memory.semantic.domain.memory import Memory, NewMemory, Scope, by_relevance
+
+UPDATABLE = frozenset({"pinned"})
+
+
+class Memories:
+    """Use cases over the canonical rows; `wake` tells the relay that jobs were committed."""
+
+    def __init__(self, *, store: MemoryStore, wake: Callable[[], None], clock: Clock) -> None:
+        self._store = store
+        self._wake = wake
+        self._clock = clock
+
+    async def remember(self, tenant: str, new: NewMemory) -> Remembered:
+        """Writes a version; the same value again changes nothing."""
+        if "\0" in new.value:
+            raise InvalidField("value", "must not hold a NUL character")
+        result = await self._store.remember(tenant, new, self._clock())
+        self._wake()
+        return result
+
+    async def get(self, tenant: str, agent_id: str, memory_id: str) -> Memory:
+        """Any version, by id. Raises NotFound."""
+        found = await self._store.get(tenant, agent_id, [memory_id])
+        if memory_id not in found:
+            raise NotFound("memory", memory_id)
+        return found[memory_id]
+
+    async def by_key(self, tenant: str, scope: Scope, key: str) -> Memory:
+        """The live memory of a key, counting the access. Raises NotFound."""
+        memory = await self._store.live_of_key(tenant, scope, key, self._clock())
+        if memory is None:
+            raise NotFound("memory", key)
+        await self._store.count_access(tenant, scope.agent_id, [memory.id], self._clock())
+        return memory
+
+    async def page(self, tenant: str, query: MemoryQuery) -> list[tuple[int, Memory]]:
+        """A page, oldest first."""
+        return await self._store.page(tenant, query, self._clock())
+
+    async def versions(self, tenant: str, agent_id: str, memory_id: str) -> list[Memory]:
+        """Oldest first. Raises NotFound."""
+        versions = await self._store.versions(tenant, agent_id, memory_id)
+        if not versions:
+            raise NotFound("memory", memory_id)
+        return versions
+
+    async def update(
+        self, tenant: str, agent_id: str, memory_id: str, *, pinned: bool, paths: Sequence[str]
+    ) -> Memory:
+        """Changes what `paths` name. Raises InvalidField for others, NotFound."""
+        for path in paths:
+            if path not in UPDATABLE:
+                raise InvalidField("update_mask", f"{path!r} cannot be changed; only pinned can")
+        if not paths:
+            raise InvalidField("update_mask", "names no field")
+        memory = await self._store.set_pinned(tenant, agent_id, memory_id, pinned, self._clock())
+        if memory is None:
+            raise NotFound("memory", memory_id)
+        return memory
+
+    async def forget(self, tenant: str, agent_id: str, memory_id: str) -> int:
+        """Deletes all versions; how many. Raises NotFound.
+
+        No channel returns them from now on, for hits are read from the canonical rows; jobs clean the
+        indexes.
+        """
+        gone = await self._store.forget(tenant, agent_id, memory_id)
+        if not gone:
+            raise NotFound("memory", memory_id)
+        self._wake()
+        return len(gone)
+
+    async def standing(self, tenant: str, scope: Scope, limit: int) -> list[Memory]:
+        """Pinned ones, then by relevance."""
+        now = self._clock()
+        return by_relevance(await self._store.standing(tenant, scope, now), now)[:limit]
+
+    async def count_access(self, tenant: str, agent_id: str, memory_ids: Sequence[str]) -> None:
+        """Counts memories that were placed in a prompt."""
+        await self._store.count_access(tenant, agent_id, memory_ids, self._clock())

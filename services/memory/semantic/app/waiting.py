@@ -1,0 +1,110 @@
+"""Waiting until what was written can be recalled (SPEC S-16)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from services.kit.context import time_remaining
+from services.memory.semantic.app.indexing import Indexer
+from services.memory.semantic.app.ports import ItemIndex, Jobs, JobState, MemoryStore
+
+POLL_SECONDS = 0.25
+MARGIN_SECONDS = 2.0  # left of the deadline for the answer itself (half of a short one)
+MAX_WAIT_SECONDS = 60.0  # where the caller has no deadline
+MAX_JOB_IDS = 100
+LOOKED_UP_AT_ONCE = 1000  # LookupJobs' limit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageMark:
+    """All messages of a conversation up to a sequence number."""
+
+    conversation_id: str
+    sequence: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryMark:
+    """A memory at a version."""
+
+    memory_id: str
+    version: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unindexed:
+    """What was waited for in vain: `dead` if nothing will come of it, else the deadline came first."""
+
+    agent_id: str
+    mark: MessageMark | MemoryMark
+    dead: bool
+    job_ids: tuple[str, ...]
+
+
+class Waiter:
+    """Looks at the registry; for what is missing there it asks the ledger, which alone knows what is dead."""
+
+    def __init__(self, *, store: MemoryStore, items: ItemIndex, jobs: Jobs, indexer: Indexer) -> None:
+        self._store = store
+        self._items = items
+        self._jobs = jobs
+        self._indexer = indexer
+
+    async def wait(
+        self, tenant: str, marks: Sequence[tuple[str, MessageMark | MemoryMark]]
+    ) -> list[Unindexed]:
+        """Returns when each mark, given with its agent, is indexed or dead, or the deadline is near."""
+        if not marks:
+            return []
+        outcomes = await asyncio.gather(*(self._wait_one(tenant, agent, mark) for agent, mark in marks))
+        return [outcome for outcome in outcomes if outcome is not None]
+
+    async def _wait_one(self, tenant: str, agent_id: str, mark: MessageMark | MemoryMark) -> Unindexed | None:
+        pending: list[str] = []
+        dead: list[str] = []
+        try:
+            async with asyncio.timeout(_patience()):
+                while True:
+                    changed = asyncio.ensure_future(self._indexer.changed())
+                    try:
+                        keys = await self._missing_keys(tenant, agent_id, mark)
+                        if not keys:
+                            return None
+                        states = await self._jobs.lookup(keys)
+                        pending, dead = _sorted(states, keys)
+                        if dead and len(dead) == len(keys):
+                            break
+                        await asyncio.wait({changed}, timeout=POLL_SECONDS)
+                    finally:
+                        changed.cancel()
+        except TimeoutError:
+            return Unindexed(
+                agent_id=agent_id, mark=mark, dead=False, job_ids=tuple((pending + dead)[:MAX_JOB_IDS])
+            )
+        return Unindexed(agent_id=agent_id, mark=mark, dead=True, job_ids=tuple(dead[:MAX_JOB_IDS]))
+
+    async def _missing_keys(self, tenant: str, agent_id: str, mark: MessageMark | MemoryMark) -> list[str]:
+        """Idempotency keys of the jobs that are still to be done for the mark."""
+        if isinstance(mark, MessageMark):
+            sequences = await self._items.missing(
+                tenant, agent_id, mark.conversation_id, mark.sequence, limit=LOOKED_UP_AT_ONCE
+            )
+            return [f"index_message:{agent_id}:{mark.conversation_id}:{sequence}" for sequence in sequences]
+        memory = (await self._store.get(tenant, agent_id, [mark.memory_id])).get(mark.memory_id)
+        if memory is None or memory.indexed or memory.superseded_by:
+            return []
+        return [f"index_memory:{agent_id}:{memory.id}:{memory.revision}"]
+
+
+def _patience() -> float:
+    remaining = time_remaining()
+    if remaining is None:
+        return MAX_WAIT_SECONDS
+    return max(remaining / 2, remaining - MARGIN_SECONDS)
+
+
+def _sorted(states: dict[str, JobState], keys: Sequence[str]) -> tuple[list[str], list[str]]:
+    known = [states[key] for key in keys if key in states]
+    return [s.job_id for s in known if not s.dead], [s.job_id for s in known if s.dead]

@@ -1,0 +1,1 @@
+"""The wire of the semantic service: it converts, and nothing else."""
