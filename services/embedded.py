@@ -89,8 +89,9 @@ async def compose(
         **{name: outgoing(server.channel(), name, signer) for name, server in servers.items()}
     )
     if embedder is None:
-        model = {"model_dir": model_dir} if model_dir else {}
-        embedder = await build_embedder(EmbedderSettings(data_dir=data_dir, **model), channels, stack)
+        embedder = await build_embedder(
+            EmbedderSettings(data_dir=data_dir, model_dir=model_dir), channels, stack
+        )
 
     def mount(service: Service) -> None:
         server = servers[service.short_name]

@@ -25,6 +25,7 @@ from services.kit.errors import DependencyDown, StartupError
 from services.kit.frames import HEADER, BadFrame, Frame, Head, encode, parse_header, parse_payload
 
 READ_LIMIT = 1024 * 1024
+EXIT_SECONDS = 1.0  # from the end of its pipe to its exit; killing an exiting process would hide its code
 
 
 class ChildDied(DependencyDown):
@@ -179,13 +180,13 @@ class Child:
             async with asyncio.timeout(self._limits.start):
                 frame = await _read_frame(process)
         except (TimeoutError, BadFrame, asyncio.IncompleteReadError) as error:
-            await _end(process)
+            await _end(process, 0 if isinstance(error, TimeoutError) else EXIT_SECONDS)
             raise StartupError(f"the process {self.name} did not start") from error
         except BaseException:
             await _end(process)
             raise
         if "ready" not in frame.head:
-            await _end(process)
+            await _end(process, EXIT_SECONDS)
             raise ChildRefused(str(frame.head.get("refused")), str(frame.head.get("message")))
         self.hello = frame.head["ready"]
         self._process = process
@@ -200,7 +201,7 @@ class Child:
                 began = time.monotonic()
                 await self._read_answers(process)
                 self._up.clear()
-                await _end(process)
+                await _end(process, EXIT_SECONDS)
                 self._lose_calls()
                 if self._closing:
                     return
@@ -270,11 +271,14 @@ def _kill(process: Process) -> None:
         process.kill()
 
 
-async def _end(process: Process) -> None:
-    """Kills what still runs, and waits for it."""
+async def _end(process: Process, patience: float = 0) -> None:
+    """Waits for a process whose pipe has ended; kills it after `patience` seconds."""
+    _stdin(process).close()
+    with suppress(TimeoutError):
+        async with asyncio.timeout(patience):
+            await process.wait()
     if process.returncode is None:
         _kill(process)
-    _stdin(process).close()
     await process.wait()
 
 

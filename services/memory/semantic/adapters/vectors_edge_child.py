@@ -23,7 +23,7 @@ from services.kit.child_link import Link, attach
 from services.kit.frames import Frame
 from services.memory.semantic.adapters.vectors_edge_store import OpenFailed, Store
 
-BATCH_POINTS = 256  # written at once; bounds how long a search waits for a write (about 20 ms)
+BATCH_POINTS = 64  # written at once; bounds how long a search waits for a write (about 6 ms)
 SYNC_IDLE_SECONDS = 1.0  # without a request, before unsynced writes are synced
 SYNC_BUSY_SECONDS = 30.0  # at most between two syncs while requests keep coming
 OPTIMIZE_IDLE_SECONDS = 30.0  # without a request, before the engine may optimise

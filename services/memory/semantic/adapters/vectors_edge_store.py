@@ -100,12 +100,12 @@ class Store:
 
     def search(self, wire: WireFilter, vector: bytes, limit: int) -> Scored:
         """The nearest points that pass: item ids and cosines."""
-        return self._query(_filter(wire), vector, limit, exact=False)
+        return self._query(_filter(wire), vector, limit)
 
     def similarities(self, point_ids: list[str], vector: bytes) -> Scored:
-        """The cosines of these points, as far as they are stored."""
+        """The cosines of these points, as far as they are stored; exact, for the engine scans few points."""
         named = engine.Filter(must=[engine.HasIdCondition(set(point_ids))])
-        return self._query(named, vector, len(point_ids), exact=True)
+        return self._query(named, vector, len(point_ids))
 
     def count(self, wire: WireFilter) -> int:
         """How many points pass."""
@@ -140,14 +140,13 @@ class Store:
         _write_synced(self._directory / "clean", json.dumps({"points": points}))
         self._lock.close()
 
-    def _query(self, passing: engine.Filter, vector: bytes, limit: int, *, exact: bool) -> Scored:
+    def _query(self, passing: engine.Filter, vector: bytes, limit: int) -> Scored:
         found = self._shard.query(
             engine.QueryRequest(
                 limit=limit,
                 query=engine.Query.Nearest(_vector(vector)),
                 filter=passing,
                 with_payload=[ITEM],
-                params=engine.SearchParams(exact=exact),
             )
         )
         return [(_item(point), point.score) for point in found]

@@ -84,7 +84,7 @@ class MessageRef:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """Whose memories: the agent's own, and one person's under these contact ids (new ones go to the first)."""
+    """Whose memories: the agent's own, and one person's under these ids (new ones go to the first)."""
 
     agent_id: str
     contact_ids: tuple[str, ...] = ()

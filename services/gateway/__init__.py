@@ -1,0 +1,1 @@
+"""What applications call: keys, recording, recall, the prompt (SPEC §10)."""

@@ -1,0 +1,44 @@
+"""Stubs of the services behind the gateway."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from palimpsest.compactor.v1 import compactor_pb2_grpc
+from palimpsest.embedder.v1 import embedder_pb2_grpc
+from palimpsest.episodic.v1 import episodic_pb2, episodic_pb2_grpc
+from palimpsest.semantic.v1 import semantic_pb2_grpc
+
+from services.kit.channels import Channels
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Backends:
+    """One stub a service; calls carry the caller's identity."""
+
+    episodic: episodic_pb2_grpc.EpisodicServiceAsyncStub
+    semantic: semantic_pb2_grpc.SemanticServiceAsyncStub
+    compactor: compactor_pb2_grpc.CompactorServiceAsyncStub
+    embedder: embedder_pb2_grpc.EmbedderServiceAsyncStub
+
+    @classmethod
+    def over(cls, channels: Channels) -> Backends:
+        """Stubs over ready channels."""
+        return cls(
+            episodic=episodic_pb2_grpc.EpisodicServiceStub(channels.episodic),
+            semantic=semantic_pb2_grpc.SemanticServiceStub(channels.semantic),
+            compactor=compactor_pb2_grpc.CompactorServiceStub(channels.compactor),
+            embedder=embedder_pb2_grpc.EmbedderServiceStub(channels.embedder),
+        )
+
+    async def contact_ids(self, agent_id: str, contact_id: str) -> list[str]:
+        """A person's contact id and those merged into it; none for nobody.
+
+        Raises NotFound for an unknown contact or agent.
+        """
+        if not contact_id:
+            await self.episodic.GetAgent(episodic_pb2.GetAgentRequest(agent_id=agent_id))
+            return []
+        request = episodic_pb2.GetContactRequest(agent_id=agent_id, contact_id=contact_id)
+        contact = (await self.episodic.GetContact(request)).contact
+        return [contact.id, *contact.merged_ids]

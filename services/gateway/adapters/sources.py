@@ -1,0 +1,173 @@
+"""The prompt's ingredients, from the other services."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import structlog
+from palimpsest.common.v1 import recall_pb2, resources_pb2
+from palimpsest.episodic.v1 import episodic_pb2
+from palimpsest.semantic.v1 import semantic_pb2
+
+from services.gateway.adapters.backends import Backends
+from services.gateway.adapters.texts import shown_text
+from services.gateway.app.ports import ConversationView, Found, WindowView
+from services.gateway.domain.prompt import Fact, Speaker, Turn
+from services.kit.errors import PalimpsestError
+from services.kit.times import from_timestamp
+
+QUERY_BYTES = 1024  # X-2
+CANDIDATES = 12  # older messages asked for: some of them are shown anyway
+STANDING = 20  # S-10
+CHANNELS = (
+    recall_pb2.CHANNEL_VECTOR,
+    recall_pb2.CHANNEL_KEYWORD,
+    recall_pb2.CHANNEL_KEY,
+    recall_pb2.CHANNEL_MESSAGES,
+)
+
+
+class ServiceSources:
+    """`PromptSources` over stubs. Recall that is down leaves its layer empty and is named, no more."""
+
+    def __init__(self, backends: Backends) -> None:
+        self._backends = backends
+        self._log = structlog.get_logger("prompt")
+
+    async def conversation(self, agent_id: str, conversation_id: str) -> ConversationView:
+        """See the port."""
+        episodic = self._backends.episodic
+        agent, conversation = await asyncio.gather(
+            episodic.GetAgent(episodic_pb2.GetAgentRequest(agent_id=agent_id)),
+            episodic.GetConversation(
+                episodic_pb2.GetConversationRequest(agent_id=agent_id, conversation_id=conversation_id)
+            ),
+        )
+        contact_id = conversation.conversation.contact_id
+        ids = await self._backends.contact_ids(agent_id, contact_id) if contact_id else []
+        return ConversationView(system_prompt=agent.agent.system_prompt, contact_ids=tuple(ids))
+
+    async def window(self, agent_id: str, conversation_id: str, budget: int) -> WindowView:
+        """See the port."""
+        response = await self._backends.episodic.GetWindow(
+            episodic_pb2.GetWindowRequest(
+                agent_id=agent_id, conversation_id=conversation_id, budget_tokens=budget
+            )
+        )
+        head = [turn(shown.message) for shown in response.head]
+        tail = [turn(shown.message) for shown in response.tail]
+        if tail and response.omitted_count:
+            tail[0] = replace(tail[0], omitted_before=response.omitted_count)
+        return WindowView(turns=(*head, *tail), omitted=response.omitted_count)
+
+    async def standing(self, agent_id: str, contact_ids: Sequence[str]) -> list[Fact]:
+        """See the port."""
+        request = semantic_pb2.SelectStandingMemoriesRequest(
+            scope=_scope(agent_id, contact_ids), limit=STANDING
+        )
+        response = await self._backends.semantic.SelectStandingMemories(request)
+        return [fact(memory) for memory in response.memories]
+
+    async def find(
+        self,
+        agent_id: str,
+        conversation_id: str,
+        contact_ids: Sequence[str],
+        message: str,
+        wait_for: Sequence[Any],
+    ) -> Found:
+        """See the port."""
+        query = message.encode("utf-8")[:QUERY_BYTES].decode("utf-8", "ignore")
+        scope = _scope(agent_id, contact_ids)
+        semantic = self._backends.semantic
+        memories, messages = await asyncio.gather(
+            semantic.RecallMemories(
+                semantic_pb2.RecallMemoriesRequest(
+                    scope=scope, query=query, limit=CANDIDATES, wait_for=wait_for
+                )
+            ),
+            semantic.RecallMessages(
+                semantic_pb2.RecallMessagesRequest(
+                    scope=scope,
+                    conversation_id="" if contact_ids else conversation_id,
+                    query=query,
+                    limit=CANDIDATES,
+                )
+            ),
+            return_exceptions=True,
+        )
+        facts: list[Fact] = []
+        matches: list[Any] = []
+        failures: list[recall_pb2.ChannelFailure] = []
+        unindexed: list[resources_pb2.Unindexed] = []
+        if isinstance(memories, BaseException):
+            failures += self._down(memories)
+        else:
+            facts = [fact(hit.memory) for hit in memories.hits]
+            failures += memories.failures
+            unindexed += memories.unindexed
+        if isinstance(messages, BaseException):
+            failures += self._down(messages)
+        else:
+            matches = list(messages.matches)
+            failures += messages.failures
+        distinct = list({failure.channel: failure for failure in failures}.values())
+        return Found(
+            older=tuple(await self._originals(agent_id, [match.ref for match in matches])),
+            memories=tuple(facts),
+            failures=tuple(distinct),
+            unindexed=tuple(unindexed),
+        )
+
+    async def count_access(self, agent_id: str, memory_ids: Sequence[str]) -> None:
+        """See the port; a count that can't be kept is not worth the prompt."""
+        try:
+            await self._backends.semantic.CountAccess(
+                semantic_pb2.CountAccessRequest(agent_id=agent_id, memory_ids=memory_ids)
+            )
+        except PalimpsestError as error:
+            self._log.warning("access_not_counted", reason=error.reason)
+
+    async def _originals(self, agent_id: str, refs: Sequence[resources_pb2.MessageRef]) -> list[Turn]:
+        if not refs:
+            return []
+        request = episodic_pb2.GetMessagesRequest(agent_id=agent_id, refs=refs)
+        response = await self._backends.episodic.GetMessages(request)
+        return [turn(found.message) for found in response.messages]
+
+    def _down(self, error: BaseException) -> list[recall_pb2.ChannelFailure]:
+        if not isinstance(error, PalimpsestError):
+            raise error
+        self._log.warning("recall_down", reason=error.reason)
+        return [recall_pb2.ChannelFailure(channel=channel, cause="not available") for channel in CHANNELS]
+
+
+def fact(memory: resources_pb2.Memory) -> Fact:
+    """A memory as the prompt shows it."""
+    kind = resources_pb2.MemoryKind.Name(memory.kind).removeprefix("MEMORY_KIND_").lower()
+    return Fact(
+        id=memory.id,
+        kind=kind,
+        key=memory.key,
+        value=memory.value,
+        created=from_timestamp(memory.create_time),
+    )
+
+
+def turn(message: resources_pb2.Message) -> Turn:
+    """A message as the prompt shows it."""
+    return Turn(
+        conversation_id=message.conversation_id,
+        message_id=message.id,
+        role=Speaker(message.role or Speaker.USER),
+        author=message.author,
+        time=from_timestamp(message.time),
+        text=shown_text(message),
+    )
+
+
+def _scope(agent_id: str, contact_ids: Sequence[str]) -> semantic_pb2.Scope:
+    return semantic_pb2.Scope(agent_id=agent_id, contact_ids=contact_ids)

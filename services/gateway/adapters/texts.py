@@ -1,0 +1,24 @@
+"""What a message says, as the prompt shows it."""
+
+from __future__ import annotations
+
+from google.protobuf.json_format import MessageToJson
+from palimpsest.common.v1 import resources_pb2
+
+
+def shown_text(message: resources_pb2.Message) -> str:
+    """All parts, one a line."""
+    return "\n".join(_part(part) for part in message.parts)
+
+
+def _part(part: resources_pb2.Part) -> str:
+    match part.WhichOneof("kind"):
+        case "tool_call":
+            return f"(calls {part.tool_call.name} {MessageToJson(part.tool_call.arguments, indent=None)})"
+        case "tool_result":
+            return ("error: " if part.tool_result.is_error else "") + part.tool_result.content
+        case "attachment":
+            what = part.attachment.media_type or "a file"
+            return f"(sends {what}: {part.attachment.caption or part.attachment.uri})"
+        case _:
+            return part.text

@@ -1,0 +1,82 @@
+"""What the gateway's use cases need."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from services.gateway.domain.keys import ApiKey
+from services.gateway.domain.prompt import Fact, Turn
+
+
+class KeyStore(Protocol):
+    """API keys."""
+
+    async def add(self, key: ApiKey) -> None:
+        """Stores a key."""
+
+    async def get(self, key_id: str) -> ApiKey | None:
+        """A key by id, of any tenant."""
+
+    async def page(self, tenant: str, after: int, limit: int) -> list[tuple[int, ApiKey]]:
+        """Keys of a tenant in order of making, with the numbers that a next page begins after."""
+
+    async def revoke(self, tenant: str, key_id: str, now: datetime) -> ApiKey | None:
+        """Revokes (again is no change); None if the tenant has no such key."""
+
+    async def any_operator(self, now: datetime) -> bool:
+        """Whether a usable operator's key without limits exists."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConversationView:
+    """A conversation with its agent's prompt and the contact ids whose memories count."""
+
+    system_prompt: str
+    contact_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WindowView:
+    """The slice of a conversation that fits a budget."""
+
+    turns: tuple[Turn, ...]
+    omitted: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """What recall gave for the new message, best first; failures are passed on as they came."""
+
+    older: tuple[Turn, ...] = ()
+    memories: tuple[Fact, ...] = ()
+    failures: tuple[object, ...] = ()
+    unindexed: tuple[object, ...] = ()
+
+
+class PromptSources(Protocol):
+    """Where the prompt's ingredients come from. Raises NotFound for an unknown agent or conversation."""
+
+    async def conversation(self, agent_id: str, conversation_id: str) -> ConversationView:
+        """Its agent's system prompt and its contact's ids."""
+
+    async def window(self, agent_id: str, conversation_id: str, budget: int) -> WindowView:
+        """The history that fits."""
+
+    async def standing(self, agent_id: str, contact_ids: Sequence[str]) -> list[Fact]:
+        """Memories that always show, most relevant first."""
+
+    async def find(
+        self,
+        agent_id: str,
+        conversation_id: str,
+        contact_ids: Sequence[str],
+        message: str,
+        wait_for: Sequence[object],
+    ) -> Found:
+        """Older messages and memories that match the new message; empty where recall is down."""
+
+    async def count_access(self, agent_id: str, memory_ids: Sequence[str]) -> None:
+        """Counts memories that were placed."""

@@ -1,0 +1,18 @@
+"""Settings of the gateway."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic_settings import SettingsConfigDict
+
+from services.kit.settings import ServiceSettings
+
+
+class GatewaySettings(ServiceSettings):
+    """From PALIMPSEST_GATEWAY_…"""
+
+    model_config = SettingsConfigDict(env_prefix="PALIMPSEST_GATEWAY_", frozen=True, extra="ignore")
+
+    profile: Literal["embedded", "server"] = "server"
+    """How the services are composed."""

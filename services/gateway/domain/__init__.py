@@ -1,0 +1,1 @@
+"""Fences, the prompt and keys: pure rules."""

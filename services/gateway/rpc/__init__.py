@@ -1,0 +1,1 @@
+"""The wire of the gateway: it converts, and nothing else."""

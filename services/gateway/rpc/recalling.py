@@ -1,0 +1,140 @@
+"""Memories and recall, as the gateway composes them from Episodic and Semantic (SPEC S-5, S-12)."""
+
+from __future__ import annotations
+
+from palimpsest.episodic.v1 import episodic_pb2
+from palimpsest.gateway.v1 import memories_pb2 as pb
+from palimpsest.semantic.v1 import semantic_pb2
+
+from services.gateway.adapters.backends import Backends
+from services.kit.errors import InvalidField, NotFound
+
+
+async def scope(backends: Backends, agent_id: str, contact_id: str) -> semantic_pb2.Scope:
+    """The agent and the person's contact ids. Raises NotFound."""
+    ids = await backends.contact_ids(agent_id, contact_id)
+    return semantic_pb2.Scope(agent_id=agent_id, contact_ids=ids)
+
+
+async def remember(backends: Backends, request: pb.RememberRequest) -> pb.RememberResponse:
+    """In the contact's bucket, if one is named. Raises NotFound for sources that do not exist."""
+    where = await scope(backends, request.agent_id, request.contact_id)
+    if request.provenance:
+        asked = episodic_pb2.GetMessagesRequest(agent_id=request.agent_id, refs=request.provenance)
+        missing = (await backends.episodic.GetMessages(asked)).missing
+        if missing:
+            raise NotFound("message", missing[0].message_id)
+    response = await backends.semantic.Remember(
+        semantic_pb2.RememberRequest(
+            scope=where,
+            key=request.key,
+            value=request.value,
+            fact_type=request.fact_type,
+            pinned=request.pinned,
+            provenance=request.provenance,
+            valid_from_time=request.valid_from_time if request.HasField("valid_from_time") else None,
+            request_id=request.request_id,
+        )
+    )
+    return pb.RememberResponse(memory=response.memory, created=response.created, token=response.token)
+
+
+async def memory_by_key(backends: Backends, request: pb.GetMemoryByKeyRequest) -> pb.GetMemoryByKeyResponse:
+    """The contact's, else the agent-wide one."""
+    where = await scope(backends, request.agent_id, request.contact_id)
+    asked = semantic_pb2.GetMemoryByKeyRequest(scope=where, key=request.key)
+    return pb.GetMemoryByKeyResponse(memory=(await backends.semantic.GetMemoryByKey(asked)).memory)
+
+
+async def list_memories(backends: Backends, request: pb.ListMemoriesRequest) -> pb.ListMemoriesResponse:
+    """The agent-wide ones and the contact's."""
+    response = await backends.semantic.ListMemories(
+        semantic_pb2.ListMemoriesRequest(
+            scope=await scope(backends, request.agent_id, request.contact_id),
+            filter=semantic_pb2.MemoryFilter(
+                kinds=request.kinds,
+                key_prefix=request.key_prefix,
+                include_superseded=request.include_superseded,
+            ),
+            page_size=request.page_size,
+            page_token=request.page_token,
+        )
+    )
+    return pb.ListMemoriesResponse(memories=response.memories, next_page_token=response.next_page_token)
+
+
+async def recall(backends: Backends, request: pb.RecallRequest) -> pb.RecallResponse:
+    """Memories."""
+    response = await backends.semantic.RecallMemories(
+        semantic_pb2.RecallMemoriesRequest(
+            scope=await scope(backends, request.agent_id, request.contact_id),
+            query=request.query,
+            limit=request.limit,
+            kinds=request.kinds,
+            fusion=request.fusion,
+            fill=request.fill,
+            wait_for=request.wait_for,
+        )
+    )
+    return pb.RecallResponse(hits=response.hits, failures=response.failures, unindexed=response.unindexed)
+
+
+async def recall_conversation(
+    backends: Backends, request: pb.RecallConversationRequest
+) -> pb.RecallConversationResponse:
+    """Messages, as exact originals, with neighbours on request."""
+    where, conversation_id = await _search_place(backends, request)
+    response = await backends.semantic.RecallMessages(
+        semantic_pb2.RecallMessagesRequest(
+            scope=where,
+            conversation_id=conversation_id,
+            query=request.query,
+            mode=request.mode,
+            limit=request.limit,
+            filter=request.filter,
+            fusion=request.fusion,
+            wait_for=request.wait_for,
+            reference_time=request.reference_time if request.HasField("reference_time") else None,
+        )
+    )
+    hits: list[pb.MessageHit] = []
+    if response.matches:
+        found = await backends.episodic.GetMessages(
+            episodic_pb2.GetMessagesRequest(
+                agent_id=request.agent_id,
+                refs=[match.ref for match in response.matches],
+                neighbours=request.neighbours,
+            )
+        )
+        why = {(m.ref.conversation_id, m.ref.message_id): m.explanation for m in response.matches}
+        hits = [
+            pb.MessageHit(
+                message=one.message,
+                explanation=why[one.message.conversation_id, one.message.id],
+                before=one.before,
+                after=one.after,
+            )
+            for one in found.messages
+        ]
+    return pb.RecallConversationResponse(hits=hits, failures=response.failures, unindexed=response.unindexed)
+
+
+async def _search_place(
+    backends: Backends, request: pb.RecallConversationRequest
+) -> tuple[semantic_pb2.Scope, str]:
+    """The person's conversations (default), the conversation, or all of the agent's."""
+    agent_id = request.agent_id
+    if request.scope == pb.SEARCH_SCOPE_ALL:
+        return await scope(backends, agent_id, ""), ""
+    contact_id = request.contact_id
+    if request.conversation_id:
+        asked = episodic_pb2.GetConversationRequest(
+            agent_id=agent_id, conversation_id=request.conversation_id
+        )
+        conversation = (await backends.episodic.GetConversation(asked)).conversation
+        contact_id = contact_id or conversation.contact_id
+    elif request.scope == pb.SEARCH_SCOPE_CONVERSATION or not contact_id:
+        raise InvalidField("conversation_id", "required for this scope")
+    if request.scope == pb.SEARCH_SCOPE_CONVERSATION or not contact_id:
+        return semantic_pb2.Scope(agent_id=agent_id), request.conversation_id
+    return await scope(backends, agent_id, contact_id), ""

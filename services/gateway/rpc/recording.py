@@ -1,0 +1,105 @@
+"""Storing turns and transcripts (SPEC G-4, E-2)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator
+from typing import Any
+
+from palimpsest.episodic.v1 import episodic_pb2
+from palimpsest.gateway.v1 import conversations_pb2 as pb
+
+from services.gateway.adapters.backends import Backends
+
+MAX_IN_FLIGHT = 8  # chunks of one stream that are stored at the same time (of different conversations)
+
+
+async def record_turn(backends: Backends, request: pb.RecordTurnRequest) -> pb.RecordTurnResponse:
+    """After the newest message."""
+    response = await backends.episodic.AppendMessages(
+        episodic_pb2.AppendMessagesRequest(
+            agent_id=request.agent_id,
+            conversation_id=request.conversation_id,
+            messages=request.messages,
+            request_id=request.request_id,
+        )
+    )
+    return pb.RecordTurnResponse(messages=_stored(response), token=response.token)
+
+
+async def ingest(backends: Backends, request: pb.IngestRequest) -> pb.IngestResponse:
+    """After the parent given, else from the root."""
+    response = await backends.episodic.AppendMessages(
+        episodic_pb2.AppendMessagesRequest(
+            agent_id=request.agent_id,
+            conversation_id=request.conversation_id,
+            messages=request.messages,
+            parent_id=request.parent_id,
+            request_id=request.request_id,
+        )
+    )
+    stored = _stored(response)
+    return pb.IngestResponse(
+        messages=stored, created_count=sum(one.created for one in stored), token=response.token
+    )
+
+
+class IngestStream:
+    """A conversation's chunks follow each other, different conversations run side by side.
+
+    Answers come in the order of the chunks. The first error ends the stream; what was answered stays stored.
+    """
+
+    def __init__(self, backends: Backends) -> None:
+        self._backends = backends
+        self._last: dict[tuple[str, str], asyncio.Task[pb.IngestResponse]] = {}
+
+    async def run(
+        self, requests: AsyncIterator[pb.IngestStreamRequest]
+    ) -> AsyncIterator[pb.IngestStreamResponse]:
+        """Answers while it reads."""
+        waiting: deque[asyncio.Task[pb.IngestResponse]] = deque()
+        reading: asyncio.Task[Any] | None = asyncio.ensure_future(anext(requests, None))
+        try:
+            while reading or waiting:
+                takes_more = reading is not None and len(waiting) < MAX_IN_FLIGHT
+                interesting = {
+                    task
+                    for task in (reading if takes_more else None, waiting[0] if waiting else None)
+                    if task
+                }
+                await asyncio.wait(interesting, return_when=asyncio.FIRST_COMPLETED)
+                while waiting and waiting[0].done():
+                    yield pb.IngestStreamResponse(chunk=waiting.popleft().result())
+                if takes_more and reading is not None and reading.done():
+                    request = reading.result()
+                    reading = None
+                    if request is not None:
+                        waiting.append(self._start(request.chunk))
+                        reading = asyncio.ensure_future(anext(requests, None))
+        finally:
+            for task in (*waiting, *([reading] if reading else [])):
+                task.cancel()
+
+    def _start(self, chunk: pb.IngestRequest) -> asyncio.Task[pb.IngestResponse]:
+        place = (chunk.agent_id, chunk.conversation_id)
+        task = asyncio.ensure_future(self._store(chunk, self._last.get(place)))
+        self._last[place] = task
+        return task
+
+    async def _store(
+        self, chunk: pb.IngestRequest, before: asyncio.Task[pb.IngestResponse] | None
+    ) -> pb.IngestResponse:
+        if before is not None:
+            previous = await asyncio.shield(before)
+            if not chunk.parent_id:
+                chunk.parent_id = previous.messages[-1].message_id
+        return await ingest(self._backends, chunk)
+
+
+def _stored(response: episodic_pb2.AppendMessagesResponse) -> list[pb.StoredMessage]:
+    return [
+        pb.StoredMessage(message_id=one.message_id, sequence=one.sequence, created=one.created)
+        for one in response.results
+    ]

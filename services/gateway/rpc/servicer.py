@@ -1,0 +1,222 @@
+"""GatewayService on the wire."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+from palimpsest.common.v1 import resources_pb2
+from palimpsest.compactor.v1 import compactor_pb2
+from palimpsest.embedder.v1 import embedder_pb2
+from palimpsest.episodic.v1 import episodic_pb2
+from palimpsest.gateway.v1 import administration_pb2, conversations_pb2, memories_pb2, prompt_pb2
+from palimpsest.semantic.v1 import semantic_pb2
+
+from services.gateway.adapters.backends import Backends
+from services.gateway.app.keys import Keys
+from services.gateway.app.prompting import Prompting
+from services.gateway.rpc import convert, recalling, recording
+from services.gateway.rpc.mirror import mirrored
+from services.gateway.rpc.passed_on import PassedOn
+from services.kit import paging
+from services.kit.context import current_principal
+from services.kit.errors import NotFound
+from services.kit.identity import Role
+
+ROLES = {
+    "CreateAgent": Role.WRITER,
+    "GetAgent": Role.READER,
+    "ListAgents": Role.READER,
+    "UpdateAgent": Role.ADMIN,
+    "ResolveContact": Role.WRITER,
+    "GetContact": Role.READER,
+    "ListContacts": Role.READER,
+    "LinkIdentity": Role.WRITER,
+    "MergeContacts": Role.ADMIN,
+    "UnmergeContact": Role.ADMIN,
+    "CreateConversation": Role.WRITER,
+    "GetConversation": Role.READER,
+    "ListConversations": Role.READER,
+    "ListMessages": Role.READER,
+    "GetMessage": Role.READER,
+    "RecordTurn": Role.WRITER,
+    "Ingest": Role.WRITER,
+    "IngestStream": Role.WRITER,
+    "Remember": Role.WRITER,
+    "GetMemory": Role.READER,
+    "GetMemoryByKey": Role.READER,
+    "ListMemories": Role.READER,
+    "ListMemoryVersions": Role.READER,
+    "UpdateMemory": Role.WRITER,
+    "ForgetMemory": Role.WRITER,
+    "Recall": Role.READER,
+    "RecallConversation": Role.READER,
+    "AssemblePrompt": Role.READER,
+    "GetJob": Role.READER,
+    "ListJobs": Role.READER,
+    "WatchJobs": Role.READER,
+    "RetryJob": Role.ADMIN,
+    "CancelJob": Role.ADMIN,
+    "GetStatus": Role.READER,
+    "CreateApiKey": Role.ADMIN,
+    "ListApiKeys": Role.ADMIN,
+    "RevokeApiKey": Role.ADMIN,
+}
+
+
+class GatewayServicer(PassedOn):
+    """What the gateway answers itself, or composes; the rest is passed on."""
+
+    def __init__(
+        self, backends: Backends, *, keys: Keys, prompting: Prompting, version: str, profile: str
+    ) -> None:
+        super().__init__(backends)
+        self._keys = keys
+        self._prompting = prompting
+        self._version = version
+        self._profile = profile
+
+    async def GetConversation(
+        self, request: conversations_pb2.GetConversationRequest, context: Any
+    ) -> conversations_pb2.GetConversationResponse:
+        """See the proto."""
+        asked = mirrored(episodic_pb2.GetConversationRequest, request)
+        conversation = (await self._backends.episodic.GetConversation(asked)).conversation
+        await self._count_indexed(request.agent_id, [conversation])
+        return conversations_pb2.GetConversationResponse(conversation=conversation)
+
+    async def ListConversations(
+        self, request: conversations_pb2.ListConversationsRequest, context: Any
+    ) -> conversations_pb2.ListConversationsResponse:
+        """See the proto."""
+        asked = mirrored(episodic_pb2.ListConversationsRequest, request)
+        page = await self._backends.episodic.ListConversations(asked)
+        await self._count_indexed(request.agent_id, list(page.conversations))
+        return mirrored(conversations_pb2.ListConversationsResponse, page)
+
+    async def GetMessage(
+        self, request: conversations_pb2.GetMessageRequest, context: Any
+    ) -> conversations_pb2.GetMessageResponse:
+        """See the proto."""
+        ref = resources_pb2.MessageRef(conversation_id=request.conversation_id, message_id=request.message_id)
+        asked = episodic_pb2.GetMessagesRequest(agent_id=request.agent_id, refs=[ref])
+        found = (await self._backends.episodic.GetMessages(asked)).messages
+        if not found:
+            raise NotFound("message", request.message_id)
+        return conversations_pb2.GetMessageResponse(message=found[0].message)
+
+    async def RecordTurn(
+        self, request: conversations_pb2.RecordTurnRequest, context: Any
+    ) -> conversations_pb2.RecordTurnResponse:
+        """See the proto."""
+        return await recording.record_turn(self._backends, request)
+
+    async def Ingest(
+        self, request: conversations_pb2.IngestRequest, context: Any
+    ) -> conversations_pb2.IngestResponse:
+        """See the proto."""
+        return await recording.ingest(self._backends, request)
+
+    async def IngestStream(
+        self, request_iterator: AsyncIterator[conversations_pb2.IngestStreamRequest], context: Any
+    ) -> AsyncIterator[conversations_pb2.IngestStreamResponse]:
+        """See the proto."""
+        async for response in recording.IngestStream(self._backends).run(request_iterator):
+            yield response
+
+    async def Remember(
+        self, request: memories_pb2.RememberRequest, context: Any
+    ) -> memories_pb2.RememberResponse:
+        """See the proto."""
+        return await recalling.remember(self._backends, request)
+
+    async def GetMemoryByKey(
+        self, request: memories_pb2.GetMemoryByKeyRequest, context: Any
+    ) -> memories_pb2.GetMemoryByKeyResponse:
+        """See the proto."""
+        return await recalling.memory_by_key(self._backends, request)
+
+    async def ListMemories(
+        self, request: memories_pb2.ListMemoriesRequest, context: Any
+    ) -> memories_pb2.ListMemoriesResponse:
+        """See the proto."""
+        return await recalling.list_memories(self._backends, request)
+
+    async def Recall(self, request: memories_pb2.RecallRequest, context: Any) -> memories_pb2.RecallResponse:
+        """See the proto."""
+        return await recalling.recall(self._backends, request)
+
+    async def RecallConversation(
+        self, request: memories_pb2.RecallConversationRequest, context: Any
+    ) -> memories_pb2.RecallConversationResponse:
+        """See the proto."""
+        return await recalling.recall_conversation(self._backends, request)
+
+    async def AssemblePrompt(
+        self, request: prompt_pb2.AssemblePromptRequest, context: Any
+    ) -> prompt_pb2.AssemblePromptResponse:
+        """See the proto."""
+        made, found = await self._prompting.assemble(
+            request.agent_id,
+            request.conversation_id,
+            request.message,
+            author=request.author,
+            budget=request.budget_tokens,
+            wait_for=list(request.wait_for),
+        )
+        return convert.prompt(made, found)
+
+    async def GetStatus(
+        self, request: administration_pb2.GetStatusRequest, context: Any
+    ) -> administration_pb2.GetStatusResponse:
+        """See the proto."""
+        model, jobs = await asyncio.gather(
+            self._backends.embedder.DescribeModel(embedder_pb2.DescribeModelRequest()),
+            self._backends.compactor.CountJobs(compactor_pb2.CountJobsRequest()),
+        )
+        return administration_pb2.GetStatusResponse(
+            version=self._version,
+            profile=self._profile,
+            model_name=model.name,
+            model_revision=model.revision,
+            model_dimension=model.dimension,
+            jobs=jobs.counts,
+        )
+
+    async def CreateApiKey(
+        self, request: administration_pb2.CreateApiKeyRequest, context: Any
+    ) -> administration_pb2.CreateApiKeyResponse:
+        """See the proto."""
+        made, secret = await self._keys.create(
+            current_principal(),
+            display_name=request.display_name,
+            role=Role(request.role),
+            agents=list(request.agent_ids),
+            lifetime=convert.lifetime(request),
+        )
+        return administration_pb2.CreateApiKeyResponse(key=convert.key(made), secret=secret)
+
+    async def ListApiKeys(
+        self, request: administration_pb2.ListApiKeysRequest, context: Any
+    ) -> administration_pb2.ListApiKeysResponse:
+        """See the proto."""
+        limit = paging.page_size(request.page_size) + 1
+        rows = await self._keys.page(current_principal().tenant, convert.after(request), limit)
+        return convert.key_page(request, rows)
+
+    async def RevokeApiKey(
+        self, request: administration_pb2.RevokeApiKeyRequest, context: Any
+    ) -> administration_pb2.RevokeApiKeyResponse:
+        """See the proto."""
+        revoked = await self._keys.revoke(current_principal().tenant, request.key_id)
+        return administration_pb2.RevokeApiKeyResponse(key=convert.key(revoked))
+
+    async def _count_indexed(self, agent_id: str, conversations: list[resources_pb2.Conversation]) -> None:
+        if not conversations:
+            return
+        ids = [conversation.id for conversation in conversations]
+        asked = semantic_pb2.GetIndexProgressRequest(agent_id=agent_id, conversation_ids=ids)
+        progress = (await self._backends.semantic.GetIndexProgress(asked)).progress
+        for conversation, known in zip(conversations, progress, strict=True):
+            conversation.indexed_count = known.indexed_count

@@ -1,0 +1,1 @@
+"""Keeps agents, contacts, conversations and every message (SPEC §5)."""

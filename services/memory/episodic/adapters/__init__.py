@@ -1,0 +1,1 @@
+"""Stores: SQLite, and memory for tests."""

@@ -1,0 +1,1 @@
+"""Messages, people and windows: pure rules."""

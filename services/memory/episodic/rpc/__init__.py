@@ -1,0 +1,1 @@
+"""The wire of the episodic service: it converts, and nothing else."""
