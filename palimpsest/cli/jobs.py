@@ -1,0 +1,135 @@
+"""`palimpsest jobs`: list, watch, retry and cancel jobs."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Any, get_args
+
+import click
+
+from palimpsest.cli.session import Connection, connected, day, json_option, print_json
+from palimpsest.client import AsyncClient
+from palimpsest.models import Job, JobCounts, JobState
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+SHOWN_JOBS = 15
+LIST_LIMIT = 100
+
+_states = click.option(
+    "--state", "states", type=click.Choice(get_args(JobState)), multiple=True, help="Only in this state."
+)
+_types = click.option("--type", "types", multiple=True, help="Only of this type, e.g. index_message.")
+
+
+@click.group("jobs")
+def command() -> None:
+    """List, watch, retry and cancel jobs."""
+
+
+@command.command("list")
+@_states
+@_types
+@click.option("--limit", type=click.IntRange(1), default=LIST_LIMIT, show_default=True, help="Most jobs.")
+@json_option
+@connected
+def list_jobs(
+    connection: Connection, states: tuple[JobState, ...], types: tuple[str, ...], limit: int, as_json: bool
+) -> None:
+    """List jobs of all agents, newest first."""
+
+    async def work(client: AsyncClient) -> list[Job]:
+        found: list[Job] = []
+        async for job in client.jobs(states=states, types=types):
+            found.append(job)
+            if len(found) == limit:
+                break
+        return found
+
+    found = connection.run(work)
+    if as_json:
+        print_json(found)
+        return
+    for job in found:
+        tries = f"{job.attempt}/{job.max_attempts}"
+        what = f"{job.type}  {job.agent_id}/{job.subject}  {job.error}".rstrip()
+        click.echo(f"{job.id}  {job.state:9}  {tries:5}  {day(job.update_time)}  {what}")
+
+
+@command.command("watch")
+@_states
+@_types
+@click.option("--until-idle", is_flag=True, help="End when nothing is left to be done.")
+@json_option
+@connected
+def watch_jobs(
+    connection: Connection,
+    states: tuple[JobState, ...],
+    types: tuple[str, ...],
+    until_idle: bool,
+    as_json: bool,
+) -> None:
+    """Watch jobs of all agents as they change, until interrupted. --json prints a line for each update."""
+
+    async def work(client: AsyncClient) -> None:
+        updates = client.watch_jobs(states=states, types=types, until_idle=until_idle)
+        if as_json:
+            async for update in updates:
+                print_json(update)
+            return
+        from rich.live import Live
+
+        recent: OrderedDict[str, Job] = OrderedDict()
+        with Live(refresh_per_second=10) as live:
+            async for update in updates:
+                for job in update.jobs:
+                    recent[job.id] = job
+                    recent.move_to_end(job.id)
+                while len(recent) > SHOWN_JOBS:
+                    recent.popitem(last=False)
+                live.update(_table(list(recent.values()), update.counts))
+
+    connection.run(work)
+
+
+@command.command("retry")
+@click.argument("job_id")
+@json_option
+@connected
+def retry_job(connection: Connection, job_id: str, as_json: bool) -> None:
+    """Queue a dead, failed or cancelled job again."""
+    _print_changed(connection.run(lambda client: client.retry_job(job_id)), as_json)
+
+
+@command.command("cancel")
+@click.argument("job_id")
+@json_option
+@connected
+def cancel_job(connection: Connection, job_id: str, as_json: bool) -> None:
+    """Cancel a job that is not done."""
+    _print_changed(connection.run(lambda client: client.cancel_job(job_id)), as_json)
+
+
+def _print_changed(job: Job, as_json: bool) -> None:
+    if as_json:
+        print_json(job)
+    else:
+        click.echo(f"{job.id} is {job.state}")
+
+
+def _table(jobs: list[Job], counts: JobCounts) -> RenderableType:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(
+        title=f"{counts.left} left, {counts.dead} dead, {counts.succeeded} done", title_justify="left"
+    )
+    columns: Any = ("job", "state", "type", "subject", "try", "error")
+    for name in columns:
+        table.add_column(name, no_wrap=True)
+    for job in jobs:
+        # As Text: what a name holds is shown, never read as markup.
+        cells = (job.id, job.state, job.type, f"{job.agent_id}/{job.subject}", str(job.attempt), job.error)
+        table.add_row(*(Text(cell) for cell in cells))
+    return table

@@ -1,0 +1,44 @@
+"""`palimpsest up`: the embedded suite in this process."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from palimpsest.cli.failure import Failure
+from palimpsest.endpoint import API_KEY_FILE, DATA_VARIABLE, default_data_dir
+
+DEFAULT_PORT = 7777
+
+
+@click.command("up")
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path),
+    envvar=DATA_VARIABLE,
+    help="The folder that holds everything; made if missing.  [default: the platform's data folder]",
+)
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=DEFAULT_PORT, show_default=True, help="0: a free one."
+)
+@click.option("--model", type=click.Path(path_type=Path), help="Another embedding model's folder.")
+def command(data: Path | None, host: str, port: int, model: Path | None) -> None:
+    """Run the whole suite on this machine until it is interrupted."""
+    try:
+        from services import embedded
+        from services.kit.errors import StartupError
+    except ImportError as error:
+        raise Failure(
+            f"the suite is not installed (no module {error.name}); install palimpsest[embedded]"
+        ) from error
+    folder = data or default_data_dir()
+
+    def announce(target: str) -> None:
+        click.echo(f"palimpsest serves at {target}; its data is in {folder}, the key in {API_KEY_FILE} there")
+
+    try:
+        embedded.run(folder, host=host, port=port, model_dir=model, on_ready=announce)
+    except StartupError as error:
+        raise Failure(str(error)) from error

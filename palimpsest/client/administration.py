@@ -1,0 +1,122 @@
+"""Calls about jobs, the server and API keys."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from datetime import timedelta
+from typing import Any
+
+import grpc
+
+from palimpsest import models
+from palimpsest.client import incoming, names, outgoing
+from palimpsest.client.base import Calls
+from palimpsest.client.failures import to_error
+from palimpsest.client.transport import new_request_id
+from palimpsest.gateway.v1 import administration_pb2 as pb
+
+
+class AdministrationCalls(Calls):
+    """Jobs, status and keys. Jobs are those of all agents that the key may see, unless one is named."""
+
+    async def job(self, job_id: str) -> models.Job:
+        """Reads a job."""
+        request = pb.GetJobRequest(job_id=job_id)
+        return incoming.job((await self._transport.call(self._transport.stub.GetJob, request)).job)
+
+    async def jobs(
+        self,
+        *,
+        agent_id: str = "",
+        states: Sequence[models.JobState] = (),
+        types: Sequence[str] = (),
+        page_size: int = 0,
+    ) -> AsyncIterator[models.Job]:
+        """Jobs, newest first."""
+        request = pb.ListJobsRequest(filter=_filter(agent_id, states, types), page_size=page_size)
+        async for page in self._pages(self._transport.stub.ListJobs, request):
+            for proto in page.jobs:
+                yield incoming.job(proto)
+
+    async def watch_jobs(
+        self,
+        *,
+        agent_id: str = "",
+        states: Sequence[models.JobState] = (),
+        types: Sequence[str] = (),
+        until_idle: bool = False,
+        interval: timedelta | None = None,
+    ) -> AsyncGenerator[models.JobUpdate, None]:
+        """Jobs as they change. A stream that breaks is opened again; it may then repeat jobs."""
+        request = pb.WatchJobsRequest(
+            filter=_filter(agent_id, states, types),
+            until_idle=until_idle,
+            interval=outgoing.duration(interval),
+        )
+        attempt = 0
+        while True:
+            attempt += 1
+            request_id = new_request_id()
+            metadata = self._transport.metadata(request_id)
+            call: Any = self._transport.stub.WatchJobs(request, metadata=metadata)
+            try:
+                async for update in call:
+                    attempt = 1
+                    yield incoming.job_update(update)
+                return
+            except grpc.aio.AioRpcError as failure:
+                await self._transport.backoff(to_error(failure, request_id), attempt)
+            finally:
+                call.cancel()
+
+    async def retry_job(self, job_id: str) -> models.Job:
+        """Queues a dead, failed or cancelled job again."""
+        request = pb.RetryJobRequest(job_id=job_id)
+        return incoming.job((await self._transport.call(self._transport.stub.RetryJob, request)).job)
+
+    async def cancel_job(self, job_id: str) -> models.Job:
+        """Cancels a job that is not done."""
+        request = pb.CancelJobRequest(job_id=job_id)
+        return incoming.job((await self._transport.call(self._transport.stub.CancelJob, request)).job)
+
+    async def status(self) -> models.Status:
+        """What the server is, and how its jobs stand."""
+        return incoming.status(
+            await self._transport.call(self._transport.stub.GetStatus, pb.GetStatusRequest())
+        )
+
+    async def create_key(
+        self,
+        role: models.KeyRole,
+        *,
+        display_name: str = "",
+        agent_ids: Sequence[str] = (),
+        lifetime: timedelta | None = None,
+    ) -> models.CreatedKey:
+        """Makes an API key; its secret is in this answer and nowhere else. Never retried: see `keys`."""
+        request = pb.CreateApiKeyRequest(
+            display_name=display_name,
+            role=names.KEY_ROLES.number(role),
+            agent_ids=agent_ids,
+            lifetime=outgoing.duration(lifetime),
+        )
+        answer = await self._transport.call(self._transport.stub.CreateApiKey, request, retry=False)
+        return models.CreatedKey(key=incoming.api_key(answer.key), secret=answer.secret)
+
+    async def keys(self, *, page_size: int = 0) -> AsyncIterator[models.ApiKey]:
+        """Keys without their secrets, revoked and expired ones too, oldest first."""
+        request = pb.ListApiKeysRequest(page_size=page_size)
+        async for page in self._pages(self._transport.stub.ListApiKeys, request):
+            for proto in page.keys:
+                yield incoming.api_key(proto)
+
+    async def revoke_key(self, key_id: str) -> models.ApiKey:
+        """Revokes a key, at once and for good."""
+        request = pb.RevokeApiKeyRequest(key_id=key_id)
+        return incoming.api_key((await self._transport.call(self._transport.stub.RevokeApiKey, request)).key)
+
+
+def _filter(agent_id: str, states: Sequence[models.JobState], types: Sequence[str]) -> pb.JobFilter:
+    return pb.JobFilter(
+        agent_id=agent_id, states=[names.JOB_STATES.number(state) for state in states], types=types
+    )

@@ -1,0 +1,339 @@
+"""Messages of the protos as values of the client."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+
+from google.protobuf.json_format import MessageToDict
+from google.protobuf.message import Message as ProtoMessage
+from google.protobuf.timestamp_pb2 import Timestamp
+
+from palimpsest import models
+from palimpsest.client import names
+from palimpsest.common.v1 import jobs_pb2, recall_pb2, resources_pb2
+from palimpsest.gateway.v1 import administration_pb2, conversations_pb2, memories_pb2, prompt_pb2
+
+
+def _time(holder: ProtoMessage, field: str) -> datetime | None:
+    if not holder.HasField(field):
+        return None
+    value: Timestamp = getattr(holder, field)
+    return value.ToDatetime(tzinfo=UTC)
+
+
+def agent(proto: resources_pb2.Agent) -> models.Agent:
+    """An agent."""
+    return models.Agent(
+        id=proto.id,
+        display_name=proto.display_name,
+        system_prompt=proto.system_prompt,
+        create_time=_time(proto, "create_time"),
+    )
+
+
+def contact(proto: resources_pb2.Contact) -> models.Contact:
+    """A contact."""
+    return models.Contact(
+        id=proto.id,
+        agent_id=proto.agent_id,
+        display_name=proto.display_name,
+        identities=tuple(proto.identities),
+        create_time=_time(proto, "create_time"),
+        merged_into=proto.merged_into,
+        merged_ids=tuple(proto.merged_ids),
+    )
+
+
+def conversation(proto: resources_pb2.Conversation) -> models.Conversation:
+    """A conversation."""
+    return models.Conversation(
+        id=proto.id,
+        agent_id=proto.agent_id,
+        contact_id=proto.contact_id,
+        title=proto.title,
+        create_time=_time(proto, "create_time"),
+        update_time=_time(proto, "update_time"),
+        stored_count=proto.stored_count,
+        indexed_count=proto.indexed_count,
+        leaf_id=proto.leaf_id,
+        authors=tuple(proto.authors),
+    )
+
+
+def _parts(protos: Iterable[resources_pb2.Part]) -> tuple[models.Part, ...]:
+    """The parts; one of a kind that is newer than this client is left out."""
+    return tuple(made for proto in protos if (made := _part(proto)) is not None)
+
+
+def _part(proto: resources_pb2.Part) -> models.Part | None:
+    match proto.WhichOneof("kind"):
+        case "text":
+            return models.TextPart(proto.text)
+        case "tool_call":
+            call = proto.tool_call
+            return models.ToolCall(
+                call_id=call.call_id, name=call.name, arguments=MessageToDict(call.arguments)
+            )
+        case "tool_result":
+            result = proto.tool_result
+            return models.ToolResult(call_id=result.call_id, content=result.content, is_error=result.is_error)
+        case "attachment":
+            file = proto.attachment
+            return models.Attachment(uri=file.uri, media_type=file.media_type, caption=file.caption)
+    return None
+
+
+def message(proto: resources_pb2.Message) -> models.Message:
+    """A stored message."""
+    return models.Message(
+        id=proto.id,
+        conversation_id=proto.conversation_id,
+        sequence=proto.sequence,
+        parent_id=proto.parent_id,
+        role=names.ROLES.name(proto.role),
+        author=proto.author,
+        session=proto.session,
+        time=_time(proto, "time"),
+        create_time=_time(proto, "create_time"),
+        parts=_parts(proto.parts),
+        token_count=proto.token_count,
+    )
+
+
+def _refs(protos: Iterable[resources_pb2.MessageRef]) -> tuple[models.MessageRef, ...]:
+    return tuple(
+        models.MessageRef(conversation_id=proto.conversation_id, message_id=proto.message_id)
+        for proto in protos
+    )
+
+
+def _token(holder: ProtoMessage) -> models.FreshnessToken | None:
+    if not holder.HasField("token"):
+        return None
+    proto: resources_pb2.FreshnessToken = holder.token  # type: ignore[attr-defined]
+    if proto.HasField("messages"):
+        mark = proto.messages
+        return models.MessageToken(
+            agent_id=proto.agent_id, conversation_id=mark.conversation_id, sequence=mark.sequence
+        )
+    if proto.HasField("memory"):
+        memory_mark = proto.memory
+        return models.MemoryToken(
+            agent_id=proto.agent_id, memory_id=memory_mark.memory_id, version=memory_mark.version
+        )
+    return None
+
+
+def _stored(protos: Iterable[conversations_pb2.StoredMessage]) -> tuple[models.StoredMessage, ...]:
+    return tuple(
+        models.StoredMessage(message_id=proto.message_id, sequence=proto.sequence, created=proto.created)
+        for proto in protos
+    )
+
+
+def recorded_turn(proto: conversations_pb2.RecordTurnResponse) -> models.RecordedTurn:
+    """What became of a turn."""
+    return models.RecordedTurn(messages=_stored(proto.messages), token=_token(proto))
+
+
+def ingest_ack(conversation_id: str, proto: conversations_pb2.IngestResponse) -> models.IngestAck:
+    """What became of a chunk."""
+    return models.IngestAck(
+        conversation_id=conversation_id,
+        messages=_stored(proto.messages),
+        created_count=proto.created_count,
+        token=_token(proto),
+    )
+
+
+def memory(proto: resources_pb2.Memory) -> models.Memory:
+    """A memory."""
+    return models.Memory(
+        id=proto.id,
+        key=proto.key,
+        value=proto.value,
+        fact_type=names.FACT_TYPES.name(proto.fact_type),
+        kind=names.KINDS.name(proto.kind),
+        contact_id=proto.contact_id,
+        pinned=proto.pinned,
+        confidence=proto.confidence,
+        source=names.SOURCES.name(proto.source),
+        provenance=_refs(proto.provenance),
+        create_time=_time(proto, "create_time"),
+        update_time=_time(proto, "update_time"),
+        access_time=_time(proto, "access_time"),
+        access_count=proto.access_count,
+        valid_from_time=_time(proto, "valid_from_time"),
+        valid_to_time=_time(proto, "valid_to_time"),
+        superseded_by=proto.superseded_by,
+        supersedes=proto.supersedes,
+        version=proto.version,
+        expire_time=_time(proto, "expire_time"),
+        indexed=proto.indexed,
+    )
+
+
+def remembered(proto: memories_pb2.RememberResponse) -> models.Remembered:
+    """What became of a memory."""
+    return models.Remembered(memory=memory(proto.memory), created=proto.created, token=_token(proto))
+
+
+def _explanation(proto: recall_pb2.Explanation) -> models.Explanation:
+    return models.Explanation(
+        score=proto.score,
+        channels=tuple(
+            models.ChannelRank(
+                channel=names.CHANNELS.name(rank.channel),
+                rank=rank.rank,
+                score=rank.score,
+                contribution=rank.contribution,
+            )
+            for rank in proto.channels
+        ),
+        signals=tuple(
+            models.Signal(name=signal.name, contribution=signal.contribution) for signal in proto.signals
+        ),
+    )
+
+
+def _failures(protos: Iterable[recall_pb2.ChannelFailure]) -> tuple[models.ChannelFailure, ...]:
+    return tuple(
+        models.ChannelFailure(channel=names.CHANNELS.name(proto.channel), cause=proto.cause)
+        for proto in protos
+    )
+
+
+def _unindexed(protos: Iterable[resources_pb2.Unindexed]) -> tuple[models.Unindexed, ...]:
+    return tuple(
+        models.Unindexed(
+            token=_token(proto), state=names.UNINDEXED.name(proto.state), job_ids=tuple(proto.job_ids)
+        )
+        for proto in protos
+    )
+
+
+def recalled_memories(proto: memories_pb2.RecallResponse) -> models.RecalledMemories:
+    """Memories that recall found."""
+    return models.RecalledMemories(
+        hits=tuple(
+            models.MemoryHit(
+                memory=memory(hit.memory), explanation=_explanation(hit.explanation), filled=hit.filled
+            )
+            for hit in proto.hits
+        ),
+        failures=_failures(proto.failures),
+        unindexed=_unindexed(proto.unindexed),
+    )
+
+
+def recalled_messages(proto: memories_pb2.RecallConversationResponse) -> models.RecalledMessages:
+    """Messages that recall found."""
+    return models.RecalledMessages(
+        hits=tuple(
+            models.MessageHit(
+                message=message(hit.message),
+                explanation=_explanation(hit.explanation),
+                before=tuple(message(each) for each in hit.before),
+                after=tuple(message(each) for each in hit.after),
+            )
+            for hit in proto.hits
+        ),
+        failures=_failures(proto.failures),
+        unindexed=_unindexed(proto.unindexed),
+    )
+
+
+def _prompt_messages(protos: Iterable[prompt_pb2.PromptMessage]) -> tuple[models.PromptMessage, ...]:
+    return tuple(
+        models.PromptMessage(role=names.ROLES.name(proto.role), content=proto.content) for proto in protos
+    )
+
+
+def prompt(proto: prompt_pb2.AssemblePromptResponse) -> models.Prompt:
+    """An assembled prompt."""
+    return models.Prompt(
+        layers=tuple(
+            models.Layer(
+                kind=names.LAYERS.name(layer.kind),
+                text=layer.text,
+                token_count=layer.token_count,
+                budget_tokens=layer.budget_tokens,
+                memory_ids=tuple(layer.memory_ids),
+                messages=_refs(layer.messages),
+                omitted_count=layer.omitted_count,
+            )
+            for layer in proto.layers
+        ),
+        text=proto.text,
+        openai_messages=_prompt_messages(proto.openai_messages),
+        anthropic_system=proto.anthropic_system,
+        anthropic_messages=_prompt_messages(proto.anthropic_messages),
+        token_count=proto.token_count,
+        budget_tokens=proto.budget_tokens,
+        failures=_failures(proto.failures),
+        unindexed=_unindexed(proto.unindexed),
+    )
+
+
+def job(proto: jobs_pb2.Job) -> models.Job:
+    """A job."""
+    return models.Job(
+        id=proto.id,
+        type=proto.type,
+        agent_id=proto.agent_id,
+        subject=proto.subject,
+        state=names.JOB_STATES.name(proto.state),
+        attempt=proto.attempt,
+        max_attempts=proto.max_attempts,
+        progress=proto.progress,
+        error=proto.error,
+        create_time=_time(proto, "create_time"),
+        update_time=_time(proto, "update_time"),
+        finish_time=_time(proto, "finish_time"),
+        not_before_time=_time(proto, "not_before_time"),
+        lease_expire_time=_time(proto, "lease_expire_time"),
+        result_ids=tuple(proto.result_ids),
+        revision=proto.revision,
+    )
+
+
+def _job_counts(proto: jobs_pb2.JobCounts) -> models.JobCounts:
+    return models.JobCounts(
+        queued=proto.queued,
+        running=proto.running,
+        failed=proto.failed,
+        dead=proto.dead,
+        succeeded=proto.succeeded,
+        cancelled=proto.cancelled,
+    )
+
+
+def job_update(proto: administration_pb2.WatchJobsResponse) -> models.JobUpdate:
+    """Jobs that changed."""
+    return models.JobUpdate(jobs=tuple(job(each) for each in proto.jobs), counts=_job_counts(proto.counts))
+
+
+def status(proto: administration_pb2.GetStatusResponse) -> models.Status:
+    """What the server is."""
+    return models.Status(
+        version=proto.version,
+        profile=proto.profile,
+        model_name=proto.model_name,
+        model_revision=proto.model_revision,
+        model_dimension=proto.model_dimension,
+        jobs=_job_counts(proto.jobs),
+    )
+
+
+def api_key(proto: administration_pb2.ApiKey) -> models.ApiKey:
+    """A key without its secret."""
+    return models.ApiKey(
+        id=proto.id,
+        display_name=proto.display_name,
+        role=names.KEY_ROLES.name(proto.role),
+        agent_ids=tuple(proto.agent_ids),
+        create_time=_time(proto, "create_time"),
+        expire_time=_time(proto, "expire_time"),
+        revoke_time=_time(proto, "revoke_time"),
+    )

@@ -1,0 +1,144 @@
+"""One channel to a gateway: credentials, deadlines, retries, and errors with a reason."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import uuid
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+import grpc
+from google.protobuf.message import Message
+
+from palimpsest.client.failures import REQUEST_ID_KEY, to_error
+from palimpsest.client.policy import RetryPolicy, gateway_policy
+from palimpsest.errors import PalimpsestError
+from palimpsest.gateway.v1.gateway_pb2_grpc import GatewayServiceStub
+
+if TYPE_CHECKING:
+    from palimpsest.gateway.v1.gateway_pb2_grpc import GatewayServiceAsyncStub
+
+RequestT = TypeVar("RequestT", bound=Message, contravariant=True)
+ResponseT = TypeVar("ResponseT")
+
+MAX_RECEIVED_BYTES = 64 * 1024 * 1024
+"""Room for the largest page: 1,000 messages of 32 KiB, and their frames."""
+
+CHANNEL_OPTIONS = (
+    ("grpc.max_receive_message_length", MAX_RECEIVED_BYTES),
+    # This client's own retries carry request ids and honour RetryInfo; gRPC's would multiply them.
+    ("grpc.enable_retries", 0),
+    ("grpc.initial_reconnect_backoff_ms", 100),
+    ("grpc.min_reconnect_backoff_ms", 100),
+    ("grpc.max_reconnect_backoff_ms", 2000),
+)
+
+Metadata = tuple[tuple[str, str], ...]
+
+
+class UnaryMethod(Protocol[RequestT, ResponseT]):
+    """A unary method of an asynchronous stub."""
+
+    def __call__(
+        self, request: RequestT, /, *, timeout: float | None = None, metadata: Any = None
+    ) -> grpc.aio.UnaryUnaryCall[Any, ResponseT]: ...
+
+
+def new_request_id() -> str:
+    """An id that no other request has."""
+    return uuid.uuid4().hex
+
+
+class Transport:
+    """Calls a gateway. Belongs to the event loop in which its first call is made."""
+
+    def __init__(
+        self,
+        target: str,
+        *,
+        api_key: str | None,
+        timeout: float | None = None,
+        retries: RetryPolicy | None = None,
+        credentials: grpc.ChannelCredentials | None = None,
+    ) -> None:
+        self.target = target
+        self.retries = retries or gateway_policy().retries
+        self._timeout = timeout
+        self._timeouts = gateway_policy().timeouts
+        self._authorization: Metadata = (("authorization", f"Bearer {api_key}"),) if api_key else ()
+        self._credentials = credentials
+        self._channel: grpc.aio.Channel | None = None
+        self._stub: GatewayServiceAsyncStub | None = None
+        self._closed = False
+
+    @property
+    def stub(self) -> GatewayServiceAsyncStub:
+        """The stub. The first use opens the channel, so that a client can be made outside of a loop."""
+        if self._stub is None:
+            if self._closed:
+                raise RuntimeError("the client is closed")
+            self._channel = self._open()
+            self._stub = GatewayServiceStub(self._channel)
+        return self._stub
+
+    def _open(self) -> grpc.aio.Channel:
+        if self._credentials is None:
+            return grpc.aio.insecure_channel(self.target, options=CHANNEL_OPTIONS)
+        return grpc.aio.secure_channel(self.target, self._credentials, options=CHANNEL_OPTIONS)
+
+    async def close(self) -> None:
+        """Ends running calls and the channel. Again is no change."""
+        self._closed, self._stub = True, None
+        channel, self._channel = self._channel, None
+        if channel is not None:
+            await channel.close()
+
+    def metadata(self, request_id: str) -> Metadata:
+        """What goes with every call."""
+        return (*self._authorization, (REQUEST_ID_KEY, request_id))
+
+    def default_timeout(self, method: str) -> float:
+        """Seconds that a call of the method, or a silence of its stream, may take."""
+        if self._timeout is not None:
+            return self._timeout
+        return self._timeouts.get(method, max(self._timeouts.values()))
+
+    async def call(
+        self,
+        method: UnaryMethod[RequestT, ResponseT],
+        request: RequestT,
+        *,
+        timeout: float | None = None,
+        retry: bool = True,
+    ) -> ResponseT:
+        """The answer. The timeout spans all attempts; the same request, ids and all, is sent again."""
+        seconds = timeout if timeout is not None else self.default_timeout(_method_name(request))
+        deadline = time.monotonic() + seconds
+        request_id = new_request_id()
+        attempt = 0
+        while True:
+            attempt += 1
+            try:
+                return await method(
+                    request,
+                    timeout=max(deadline - time.monotonic(), 0.001),
+                    metadata=self.metadata(request_id),
+                )
+            except grpc.aio.AioRpcError as failure:
+                error = to_error(failure, request_id)
+                delay = self.retries.delay(error, attempt) if retry else None
+                if delay is None or time.monotonic() + delay >= deadline:
+                    raise error from failure
+            await asyncio.sleep(delay)
+
+    async def backoff(self, error: PalimpsestError, attempt: int) -> None:
+        """Waits before a stream is opened again; raises the error when there is no point in that."""
+        delay = self.retries.delay(error, attempt)
+        if delay is None:
+            raise error
+        await asyncio.sleep(delay)
+
+
+def _method_name(request: Message) -> str:
+    """Each method has a request message of its own, named after it."""
+    return type(request).__name__.removesuffix("Request")

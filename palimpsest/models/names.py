@@ -1,0 +1,30 @@
+"""Enumerations: the names of the protos without their prefix, in lower case."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+Role = Literal["system", "user", "assistant", "tool"]
+MemoryKind = Literal["fact", "event", "instruction", "task"]
+FactType = Literal[
+    "fact",
+    "preference",
+    "identity",
+    "relationship",
+    "decision",
+    "reflection",
+    "event",
+    "workflow_outcome",
+    "workflow_failure",
+    "instruction",
+    "skill",
+    "task",
+]
+MemorySource = Literal["turn", "pre_compaction", "reflection", "explicit", "consolidation", "import"]
+Channel = Literal["vector", "keyword", "key", "messages"]
+SearchMode = Literal["semantic", "keyword", "hybrid"]
+SearchScope = Literal["contact", "conversation", "all"]
+LayerKind = Literal["system", "facts", "history", "retrieved", "message"]
+JobState = Literal["queued", "running", "succeeded", "failed", "dead", "cancelled"]
+KeyRole = Literal["reader", "writer", "admin", "operator"]
+UnindexedState = Literal["pending", "dead"]

@@ -1,0 +1,222 @@
+"""The client for code without an event loop: the asynchronous one, run in a thread of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import weakref
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from concurrent.futures import CancelledError
+from functools import wraps
+from types import TracebackType
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+
+import grpc
+
+from palimpsest.client import DEFAULT_AGENT, AsyncClient
+from palimpsest.client.policy import RetryPolicy
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class _LoopThread:
+    """An event loop in a background thread, ended by `stop`."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._background: set[asyncio.Task[None]] = set()
+        self._thread = threading.Thread(target=self._serve, name="palimpsest-client", daemon=True)
+        self._thread.start()
+
+    def _serve(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        self._loop.run_forever()
+        self._loop.close()
+
+    def run(self, work: Coroutine[Any, Any, R]) -> R:
+        """The result of a coroutine, awaited in the loop; an interrupt of the caller cancels it."""
+        if self._loop.is_closed() or threading.current_thread() is self._thread:
+            work.close()
+            raise RuntimeError(
+                "the client is closed" if self._loop.is_closed() else "called from its own loop"
+            )
+        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        try:
+            return future.result()
+        except CancelledError:
+            raise RuntimeError("the client was closed during the call") from None
+        finally:
+            future.cancel()
+
+    def clean_up(self, work: Coroutine[Any, Any, None]) -> None:
+        """Awaits a coroutine wherever this is called: the collector may do so in the loop's own thread."""
+        if self._loop.is_closed():
+            work.close()
+        elif threading.current_thread() is self._thread:
+            task = self._loop.create_task(work)
+            self._background.add(task)
+            task.add_done_callback(self._background.discard)
+        else:
+            self.run(work)
+
+    def stop(self, last: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Cancels what runs, awaits `last`, and ends the thread. Again is no change."""
+        if self._loop.is_closed():
+            return
+        ending = asyncio.run_coroutine_threadsafe(self._wind_up(last), self._loop)
+        ending.add_done_callback(lambda _: self._loop.call_soon_threadsafe(self._loop.stop))
+        if threading.current_thread() is not self._thread:
+            self._thread.join()
+
+    async def _wind_up(self, last: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        running = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+        await last()
+        await self._loop.shutdown_asyncgens()
+        await self._loop.shutdown_default_executor()
+
+
+def _blocking(
+    method: Callable[Concatenate[AsyncClient, P], Coroutine[Any, Any, R]],
+) -> Callable[Concatenate[Client, P], R]:
+    """The method of AsyncClient, with the same parameters, that returns when it is done."""
+
+    @wraps(method)
+    def call(self: Client, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        return self._loop.run(method(self._client, *args, **kwargs))
+
+    return call
+
+
+def _iterating(
+    method: Callable[Concatenate[AsyncClient, P], AsyncIterator[R]],
+) -> Callable[Concatenate[Client, P], Iterator[R]]:
+    """The method of AsyncClient, with the same parameters, as a plain iterator."""
+
+    @wraps(method)
+    def call(self: Client, /, *args: P.args, **kwargs: P.kwargs) -> Iterator[R]:
+        return self._iterate(method(self._client, *args, **kwargs))
+
+    return call
+
+
+class Client:
+    """AsyncClient for code without an event loop; see there. Threads may share one.
+
+    Every method has the parameters, the result and the errors of its namesake.
+    """
+
+    def __init__(
+        self,
+        target: str | None = None,
+        *,
+        api_key: str | None = None,
+        agent: str = DEFAULT_AGENT,
+        timeout: float | None = None,
+        retries: RetryPolicy | None = None,
+        credentials: grpc.ChannelCredentials | None = None,
+    ) -> None:
+        self._client = AsyncClient(
+            target, api_key=api_key, agent=agent, timeout=timeout, retries=retries, credentials=credentials
+        )
+        self._loop = _LoopThread()
+        # Also runs when the client is collected or the interpreter ends without close().
+        self._end = weakref.finalize(self, self._loop.stop, self._client.close)
+
+    @property
+    def target(self) -> str:
+        """Where it connects to."""
+        return self._client.target
+
+    @property
+    def agent(self) -> str:
+        """The agent that calls are about."""
+        return self._client.agent
+
+    def with_agent(self, agent: str) -> Client:
+        """A client for another agent over the same connection; closing either closes both."""
+        other = Client.__new__(Client)
+        other._client, other._loop, other._end = self._client.with_agent(agent), self._loop, self._end
+        other._owner = self
+        return other
+
+    _owner: Client | None = None
+    """Keeps the client that owns the loop from being collected."""
+
+    def close(self) -> None:
+        """Ends running calls, the connection and the thread. Again is no change."""
+        self._end()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _iterate(self, items: AsyncIterator[R]) -> Iterator[R]:
+        try:
+            while True:
+                try:
+                    yield self._loop.run(_next(items))
+                except StopAsyncIteration:
+                    return
+        finally:
+            self._loop.clean_up(_finish(items))
+
+    create_agent = _blocking(AsyncClient.create_agent)
+    get_agent = _blocking(AsyncClient.get_agent)
+    agents = _iterating(AsyncClient.agents)
+    update_agent = _blocking(AsyncClient.update_agent)
+    resolve_contact = _blocking(AsyncClient.resolve_contact)
+    get_contact = _blocking(AsyncClient.get_contact)
+    contacts = _iterating(AsyncClient.contacts)
+    link_identity = _blocking(AsyncClient.link_identity)
+    merge_contacts = _blocking(AsyncClient.merge_contacts)
+    unmerge_contact = _blocking(AsyncClient.unmerge_contact)
+
+    create_conversation = _blocking(AsyncClient.create_conversation)
+    get_conversation = _blocking(AsyncClient.get_conversation)
+    conversations = _iterating(AsyncClient.conversations)
+    messages = _iterating(AsyncClient.messages)
+    get_message = _blocking(AsyncClient.get_message)
+    record_turn = _blocking(AsyncClient.record_turn)
+    ingest_chunk = _blocking(AsyncClient.ingest_chunk)
+    ingest = _blocking(AsyncClient.ingest)
+    ingest_stream = _iterating(AsyncClient.ingest_stream)
+
+    remember = _blocking(AsyncClient.remember)
+    get_memory = _blocking(AsyncClient.get_memory)
+    memory = _blocking(AsyncClient.memory)
+    memories = _iterating(AsyncClient.memories)
+    memory_versions = _blocking(AsyncClient.memory_versions)
+    pin = _blocking(AsyncClient.pin)
+    forget = _blocking(AsyncClient.forget)
+    recall = _blocking(AsyncClient.recall)
+    recall_conversation = _blocking(AsyncClient.recall_conversation)
+    wait_indexed = _blocking(AsyncClient.wait_indexed)
+    assemble_prompt = _blocking(AsyncClient.assemble_prompt)
+
+    job = _blocking(AsyncClient.job)
+    jobs = _iterating(AsyncClient.jobs)
+    watch_jobs = _iterating(AsyncClient.watch_jobs)
+    retry_job = _blocking(AsyncClient.retry_job)
+    cancel_job = _blocking(AsyncClient.cancel_job)
+    status = _blocking(AsyncClient.status)
+    create_key = _blocking(AsyncClient.create_key)
+    keys = _iterating(AsyncClient.keys)
+    revoke_key = _blocking(AsyncClient.revoke_key)
+
+
+async def _next(items: AsyncIterator[R]) -> R:
+    return await anext(items)
+
+
+async def _finish(items: AsyncIterator[R]) -> None:
+    close = getattr(items, "aclose", None)
+    if close is not None:
+        await close()
