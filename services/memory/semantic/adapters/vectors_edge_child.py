@@ -67,7 +67,7 @@ class Server:
     def _idle(self) -> None:
         if self._unsynced_since is not None:
             self._sync()
-        else:
+        elif self._changes >= OPTIMIZE_CHANGES:
             self._changes = 0
             self._store.optimize()
 

@@ -1,0 +1,1 @@
+"""Benchmarks: one scenario a file, each a ratio or a value held against its budget (SPEC §14)."""

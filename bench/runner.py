@@ -1,0 +1,48 @@
+"""`palimpsest bench ID [--json OUT]`: runs a scenario and holds it to its budget."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from bench.result import Result, write
+from bench.scenarios import disk, freshness, memory, retrieval, start
+
+RESULTS = Path(__file__).parent / "results"
+SCENARIOS: dict[str, Callable[[], Result]] = {
+    module.ID: module.run for module in (freshness, memory, start, disk)
+}
+
+
+def main(scenario: str, out: Path | None = None, data: Path | None = None) -> int:
+    """Runs one scenario, "all", or "retrieval" (which needs `data`).
+
+    Returns 1 when a budget is missed or a check failed.
+    """
+    if scenario == "retrieval":
+        if data is None:
+            sys.exit("error: bench retrieval needs --data FILE")
+        document = retrieval.run(data)
+        _report(document, out)
+        return 0
+    names = list(SCENARIOS) if scenario == "all" else [scenario]
+    unknown = [name for name in names if name not in SCENARIOS]
+    if unknown:
+        sys.exit(f"error: no scenario {unknown[0]}; there are {', '.join([*SCENARIOS, 'retrieval', 'all'])}")
+    results = {name: SCENARIOS[name]().document() for name in names}
+    for name, document in results.items():
+        _report(document, (RESULTS / f"{name}.json") if scenario == "all" else out)
+    return 0 if all(r["correct"] and r["ok"] is not False for r in results.values()) else 1
+
+
+def _report(document: dict[str, Any], out: Path | None) -> None:
+    if out is not None:
+        write(document, out)
+    print(json.dumps({k: v for k, v in document.items() if k != "per_question"}, indent=1))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1] if len(sys.argv) > 1 else "all"))
