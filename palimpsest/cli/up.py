@@ -23,17 +23,27 @@ DEFAULT_PORT = 7777
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=DEFAULT_PORT, show_default=True, help="0: a free one."
 )
+@click.option(
+    "--log-level",
+    type=click.Choice(["debug", "info", "warning", "error"]),
+    default="warning",
+    show_default=True,
+    envvar="PALIMPSEST_LOG_LEVEL",
+    help="The least level that is logged, as JSON lines on standard error.",
+)
 @click.option("--model", type=click.Path(path_type=Path), help="Another embedding model's folder.")
-def command(data: Path | None, host: str, port: int, model: Path | None) -> None:
+def command(data: Path | None, host: str, port: int, log_level: str, model: Path | None) -> None:
     """Run the whole suite on this machine until it is interrupted."""
     try:
         from services import embedded
         from services.kit.errors import StartupError
+        from services.kit.logs import configure_logging
     except ImportError as error:
         raise Failure(
             f"the suite is not installed (no module {error.name}); install palimpsest[embedded]"
         ) from error
     folder = data or default_data_dir()
+    configure_logging(log_level)
 
     def announce(target: str) -> None:
         click.echo(f"palimpsest serves at {target}; its data is in {folder}, the key in {API_KEY_FILE} there")

@@ -9,9 +9,9 @@ from typing import Any
 
 from palimpsest.gateway.v1 import gateway_pb2_grpc
 
-from services.gateway.adapters.backends import Backends
 from services.gateway.adapters.sources import ServiceSources
 from services.gateway.adapters.sqlite_keys import SqliteKeyStore
+from services.gateway.app.backends import Backends
 from services.gateway.app.keys import Keys
 from services.gateway.app.prompting import Prompting
 from services.gateway.config import GatewaySettings

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 import signal
+import socket
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
@@ -85,6 +87,7 @@ async def listening(
     Leaving reports "not serving", lets calls end for `drain_seconds`, then stops. Raises StartupError when
     the address is taken.
     """
+    _probe(address)
     server = grpc.aio.server(interceptors=[interceptor(service, secret, metrics)], options=SERVER_OPTIONS)
     service.add(server)
     checker = health.aio.HealthServicer()
@@ -93,7 +96,7 @@ async def listening(
     try:
         port = server.add_insecure_port(address)
     except RuntimeError as error:
-        raise StartupError(f"cannot listen on {address}: the port is in use or not allowed") from error
+        raise StartupError(f"cannot listen on {address}") from error
     await server.start()
     watcher = asyncio.create_task(_watch_readiness(service, checker))
     try:
@@ -102,6 +105,17 @@ async def listening(
         watcher.cancel()
         await checker.enter_graceful_shutdown()
         await server.stop(drain_seconds)
+
+
+def _probe(address: str) -> None:
+    """Raises StartupError, with the reason, for an address that can't be had; gRPC would only log it."""
+    host, _, port = address.rpartition(":")
+    try:
+        socket.create_server((host.strip("[]"), int(port))).close()
+    except OSError as error:
+        taken = error.errno == errno.EADDRINUSE
+        reason = "the port is in use" if taken else (error.strerror or type(error).__name__)
+        raise StartupError(f"cannot listen on {address}: {reason}") from error
 
 
 async def _watch_readiness(service: Service, checker: health.aio.HealthServicer) -> None:

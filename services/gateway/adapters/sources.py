@@ -12,8 +12,8 @@ from palimpsest.common.v1 import recall_pb2, resources_pb2
 from palimpsest.episodic.v1 import episodic_pb2
 from palimpsest.semantic.v1 import semantic_pb2
 
-from services.gateway.adapters.backends import Backends
 from services.gateway.adapters.texts import shown_text
+from services.gateway.app.backends import Backends
 from services.gateway.app.ports import ConversationView, Found, WindowView
 from services.gateway.domain.prompt import Fact, Speaker, Turn
 from services.kit.errors import PalimpsestError

@@ -10,7 +10,7 @@ from palimpsest.episodic.v1 import episodic_pb2
 from palimpsest.gateway.v1 import administration_pb2, conversations_pb2, gateway_pb2_grpc, memories_pb2
 from palimpsest.semantic.v1 import semantic_pb2
 
-from services.gateway.adapters.backends import Backends
+from services.gateway.app.backends import Backends
 from services.gateway.rpc.mirror import mirrored
 
 

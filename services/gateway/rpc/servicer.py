@@ -13,10 +13,11 @@ from palimpsest.episodic.v1 import episodic_pb2
 from palimpsest.gateway.v1 import administration_pb2, conversations_pb2, memories_pb2, prompt_pb2
 from palimpsest.semantic.v1 import semantic_pb2
 
-from services.gateway.adapters.backends import Backends
+from services.gateway.app import recalling, recording
+from services.gateway.app.backends import Backends
 from services.gateway.app.keys import Keys
 from services.gateway.app.prompting import Prompting
-from services.gateway.rpc import convert, recalling, recording
+from services.gateway.rpc import convert
 from services.gateway.rpc.mirror import mirrored
 from services.gateway.rpc.passed_on import PassedOn
 from services.kit import paging

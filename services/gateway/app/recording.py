@@ -10,7 +10,7 @@ from typing import Any
 from palimpsest.episodic.v1 import episodic_pb2
 from palimpsest.gateway.v1 import conversations_pb2 as pb
 
-from services.gateway.adapters.backends import Backends
+from services.gateway.app.backends import Backends
 
 MAX_IN_FLIGHT = 8  # chunks of one stream that are stored at the same time (of different conversations)
 

@@ -1,4 +1,4 @@
-"""Stubs of the services behind the gateway."""
+"""The services behind the gateway: their generated stubs are the port."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from palimpsest.episodic.v1 import episodic_pb2
 from palimpsest.gateway.v1 import memories_pb2 as pb
 from palimpsest.semantic.v1 import semantic_pb2
 
-from services.gateway.adapters.backends import Backends
+from services.gateway.app.backends import Backends
 from services.kit.errors import InvalidField, NotFound
 
 

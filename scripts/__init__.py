@@ -1,0 +1,1 @@
+"""Scripts of the project: building the model, its reference vectors, the demonstration."""
