@@ -23,6 +23,7 @@ from palimpsest.gateway.v1 import administration_pb2, conversations_pb2, gateway
 from services.embedded import compose, lock_data
 from services.embedder.bootstrap import default_model_dir
 from services.embedder.rpc.servicer import ROLES
+from services.kit.errors import UnknownMethod
 from services.kit.metrics import Metrics
 from services.kit.serving import Service, listening
 
@@ -74,6 +75,15 @@ class SeededEmbedder(embedder_pb2_grpc.EmbedderServiceServicer):
             dimension=dimension,
             revision=self._manifest["revision"],
         )
+
+    async def EmbedStream(self, request_iterator: Any, context: Any) -> Any:  # noqa: N802, ARG002
+        """Nothing in a fixture streams."""
+        raise UnknownMethod
+        yield
+
+    async def CountTokens(self, request: Any, context: Any) -> Any:  # noqa: N802, ARG002
+        """Nothing in a fixture counts."""
+        raise UnknownMethod
 
     def service(self) -> Service:
         """In place of the real one."""

@@ -76,7 +76,7 @@ async def _ingest(stub: Any, metadata: Any, conversation: dict[str, Any]) -> dic
         conversations_pb2.CreateConversationRequest(agent_id=agent, conversation_id="c"), metadata=metadata
     )
     ids: dict[str, str] = {}
-    parent, token = "", None
+    parent, tokens = "", list[resources_pb2.FreshnessToken]()
     for start in range(0, len(conversation["messages"]), CHUNK):
         chunk = conversation["messages"][start : start + CHUNK]
         request = conversations_pb2.IngestRequest(
@@ -84,9 +84,9 @@ async def _ingest(stub: Any, metadata: Any, conversation: dict[str, Any]) -> dic
         )
         response = await stub.Ingest(request, metadata=metadata)
         ids |= {stored.message_id: m["id"] for stored, m in zip(response.messages, chunk, strict=True)}
-        parent, token = response.messages[-1].message_id, response.token
+        parent, tokens = response.messages[-1].message_id, [response.token]
     waiting = memories_pb2.RecallConversationRequest(
-        agent_id=agent, conversation_id="c", query="warm up", wait_for=[token], limit=1
+        agent_id=agent, conversation_id="c", query="warm up", wait_for=tokens, limit=1
     )
     answer = await stub.RecallConversation(waiting, metadata=metadata, timeout=WAIT_SECONDS)
     if answer.unindexed:

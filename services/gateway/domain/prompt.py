@@ -175,17 +175,26 @@ def facts_layer(facts: Sequence[Fact], budget: int) -> Layer:
 
 
 def retrieved_layer(older: Sequence[Turn], memories: Sequence[Fact], shown: set[str], budget: int) -> Layer:
-    """Up to three older messages that are not shown, then memories, as far as they fit."""
+    """Memories that match for half of the budget, up to three older messages, then more memories.
+
+    Nothing that is shown elsewhere, and only what fits.
+    """
     turns: list[Turn] = []
     chosen: list[Fact] = []
+
+    def add_memories(limit: int) -> None:
+        for fact in memories:
+            fresh = fact.id not in shown and fact not in chosen
+            if fresh and estimate_tokens(_retrieved_text(turns, [*chosen, fact])) <= limit:
+                chosen.append(fact)
+
+    add_memories(budget // 2)
     for turn in older:
-        fits = estimate_tokens(_retrieved_text([*turns, turn], [])) <= budget
+        fits = estimate_tokens(_retrieved_text([*turns, turn], chosen)) <= budget
         if _place(turn) not in shown and fits and len(turns) < MAX_RETRIEVED_MESSAGES:
             turns.append(turn)
     turns.sort(key=lambda turn: (turn.time, turn.message_id))
-    for fact in memories:
-        if fact.id not in shown and estimate_tokens(_retrieved_text(turns, [*chosen, fact])) <= budget:
-            chosen.append(fact)
+    add_memories(budget)
     return Layer(
         kind=LayerKind.RETRIEVED,
         text=_retrieved_text(turns, chosen),
@@ -200,7 +209,7 @@ def history_layer(turns: Sequence[Turn], omitted: int, budget: int) -> Layer:
     kept = list(turns)
     while kept and estimate_tokens(_history_text(kept)) > budget:
         dropped = kept.pop(0)
-        omitted += 1 + dropped.omitted_before
+        omitted += 1
         if kept:
             kept[0] = replace(kept[0], omitted_before=kept[0].omitted_before + 1 + dropped.omitted_before)
     return Layer(
