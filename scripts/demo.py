@@ -22,7 +22,7 @@ from rich.table import Table
 
 from palimpsest import Client, models
 from palimpsest.client.transcripts import to_new_message
-from palimpsest.endpoint import running_target
+from palimpsest.endpoint import Endpoint, resolve
 from palimpsest.transcripts import read_transcript
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -44,8 +44,8 @@ def main() -> None:
     started = time.monotonic()
     with (
         tempfile.TemporaryDirectory(prefix="palimpsest-run-") as folder,
-        suite(Path(folder) / "data") as data,
-        Client(running_target(data), api_key=(data / "api-key").read_text().strip(), agent=AGENT) as client,
+        suite(Path(folder) / "data") as endpoint,
+        Client(endpoint.target, api_key=endpoint.api_key, agent=AGENT) as client,
     ):
         title("1. A conversation is stored")
         make_agent(client)
@@ -67,8 +67,8 @@ def main() -> None:
 
 
 @contextmanager
-def suite(data: Path) -> Iterator[Path]:
-    """`palimpsest up` over a fresh folder."""
+def suite(data: Path) -> Iterator[Endpoint]:
+    """`palimpsest up` over a fresh folder; where it listens, and its key."""
     command = [sys.executable, "-m", "palimpsest", "up", "--data", str(data), "--port", "0"]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     try:
@@ -77,7 +77,7 @@ def suite(data: Path) -> Iterator[Path]:
             if process.poll() is not None or time.monotonic() > until:
                 sys.exit("error: the suite did not start")
             time.sleep(0.05)
-        yield data
+        yield resolve(data_dir=data)
     finally:
         process.terminate()
         try:
