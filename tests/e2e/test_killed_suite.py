@@ -6,7 +6,6 @@ SPEC E-1, E-2, SV-4, SV-5, J-2, S-6.
 from __future__ import annotations
 
 import asyncio
-import os
 import time
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -192,4 +191,4 @@ def _key(suite: Suite) -> dict[str, Any]:
 
 
 def test_the_api_key_is_for_its_owner_only(suite: Suite) -> None:
-    assert os.stat(suite.data / "api-key").st_mode & 0o777 == 0o600
+    assert (suite.data / "api-key").stat().st_mode & 0o777 == 0o600

@@ -1,4 +1,7 @@
-"""Memories through the gateway: chains, scopes, recall, waiting, loss of the indexes (SPEC S-1 to S-12, S-16, SV-2)."""
+"""Memories through the gateway: chains, scopes, recall, waiting, loss of the indexes.
+
+SPEC S-1 to S-6, S-8, S-9, S-11, S-12, S-16, SV-2, X-1.
+"""
 
 from __future__ import annotations
 

@@ -35,7 +35,9 @@ def rpc_error(code: grpc.StatusCode, details: bytes | None = None) -> grpc.aio.A
 
 
 def test_reasons_are_those_of_the_contract_and_each_has_a_code() -> None:
-    in_protos = {name.removeprefix(REASON_PREFIX) for name in errors_pb2.ErrorReason.keys()} - {"UNSPECIFIED"}
+    in_protos = {name.removeprefix(REASON_PREFIX) for name, _ in errors_pb2.ErrorReason.items()} - {
+        "UNSPECIFIED"
+    }
     assert {reason.value for reason in Reason} == in_protos
     assert set(CODE_OF_REASON) == set(Reason)
 

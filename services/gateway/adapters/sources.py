@@ -61,7 +61,7 @@ class ServiceSources:
         tail = [turn(shown.message) for shown in response.tail]
         if tail and response.omitted_count:
             tail[0] = replace(tail[0], omitted_before=response.omitted_count)
-        return WindowView(turns=(*head, *tail), omitted=response.omitted_count)
+        return WindowView(head=len(head), turns=(*head, *tail), omitted=response.omitted_count)
 
     async def standing(self, agent_id: str, contact_ids: Sequence[str]) -> list[Fact]:
         """See the port."""
@@ -95,6 +95,7 @@ class ServiceSources:
                     conversation_id="" if contact_ids else conversation_id,
                     query=query,
                     limit=CANDIDATES,
+                    wait_for=wait_for,
                 )
             ),
             return_exceptions=True,

@@ -40,8 +40,9 @@ class ConversationView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WindowView:
-    """The slice of a conversation that fits a budget."""
+    """The slice of a conversation that fits a budget; the first `head` turns begin it."""
 
+    head: int
     turns: tuple[Turn, ...]
     omitted: int
 

@@ -52,6 +52,7 @@ class Prompting:
             author=author,
             facts=tuple(standing),
             history=window.turns,
+            head=window.head,
             omitted=window.omitted,
             older=found.older,
             memories=found.memories,

@@ -126,13 +126,17 @@ class Shares:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ingredients:
-    """What the prompt is made of, most relevant first where order matters."""
+    """What the prompt is made of, most relevant first where order matters.
+
+    `history` is a window: its first `head` turns begin the conversation, `omitted` lie behind them.
+    """
 
     system_prompt: str
     message: str
     author: str
     facts: tuple[Fact, ...]
     history: tuple[Turn, ...]
+    head: int
     omitted: int
     older: tuple[Turn, ...]
     memories: tuple[Fact, ...]
@@ -204,14 +208,21 @@ def retrieved_layer(older: Sequence[Turn], memories: Sequence[Fact], shown: set[
     )
 
 
-def history_layer(turns: Sequence[Turn], omitted: int, budget: int) -> Layer:
-    """The newest turns that fit; what is left out is counted."""
+def history_layer(turns: Sequence[Turn], head: int, omitted: int, budget: int) -> Layer:
+    """The first `head` turns and the newest ones, as far as they fit; what is left out is counted.
+
+    Turns give way from behind the head on; the newest stays longest.
+    """
     kept = list(turns)
     while kept and estimate_tokens(_history_text(kept)) > budget:
-        dropped = kept.pop(0)
+        head = min(head, len(kept) - 1)
+        dropped = kept.pop(head)
         omitted += 1
-        if kept:
-            kept[0] = replace(kept[0], omitted_before=kept[0].omitted_before + 1 + dropped.omitted_before)
+        if head < len(kept):
+            gap = kept[head].omitted_before + dropped.omitted_before + 1
+            kept[head] = replace(kept[head], omitted_before=gap)
+        elif kept:
+            head -= 1
     return Layer(
         kind=LayerKind.HISTORY, text=_history_text(kept), budget=budget, turns=tuple(kept), omitted=omitted
     )
@@ -221,12 +232,10 @@ def assemble(parts: Ingredients, budget: int) -> Prompt:
     """The prompt, never over budget by the estimate of its whole text. Raises BudgetTooSmall."""
     split = shares(parts.system_prompt, parts.author, parts.message, budget)
     facts = facts_layer(parts.facts, split.facts)
-    in_history = {_place(turn) for turn in parts.history}
-    shown = in_history | set(facts.memory_ids)
-    retrieved = retrieved_layer(parts.older, parts.memories, shown, split.retrieved)
+    history, retrieved = _rest(parts, split, facts)
     room = split.history(facts.tokens, retrieved.tokens)
     while True:
-        history = history_layer(parts.history, parts.omitted, room)
+        history = history_layer(parts.history, parts.head, parts.omitted, room)
         prompt = _write(parts, facts, history, retrieved, budget)
         over = prompt.tokens - budget
         if over <= 0:
@@ -244,6 +253,17 @@ def assemble(parts: Ingredients, budget: int) -> Prompt:
             raise BudgetTooSmall(
                 f"the system prompt and the message take {prompt.tokens} tokens; the budget is {budget}"
             )
+
+
+def _rest(parts: Ingredients, split: Shares, facts: Layer) -> tuple[Layer, Layer]:
+    """History and what was retrieved: each within its share, then history with what the other leaves."""
+    history = retrieved = Layer(kind=LayerKind.RETRIEVED, text="", budget=split.retrieved)
+    for used in (split.retrieved, None):
+        room = split.history(facts.tokens, retrieved.tokens if used is None else used)
+        history = history_layer(parts.history, parts.head, parts.omitted, room)
+        shown = {_place(turn) for turn in history.turns} | set(facts.memory_ids)
+        retrieved = retrieved_layer(parts.older, parts.memories, shown, split.retrieved)
+    return history, retrieved
 
 
 def _write(parts: Ingredients, facts: Layer, history: Layer, retrieved: Layer, budget: int) -> Prompt:
