@@ -12,7 +12,7 @@ import json
 import os
 import secrets
 from collections.abc import Callable
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, ExitStack
 from pathlib import Path
 
 import structlog
@@ -47,19 +47,30 @@ def run(
     host: str = "127.0.0.1",
     port: int = DEFAULT_PORT,
     model_dir: Path | None = None,
+    metrics_port: int | None = None,
     on_ready: Callable[[str], None],
 ) -> None:
-    """Serves until SIGTERM or SIGINT; `on_ready` is told the address. Raises StartupError."""
-    asyncio.run(_run(data_dir, host, port, model_dir, on_ready))
+    """Serves until SIGTERM or SIGINT; `on_ready` is told the address. Raises StartupError.
+
+    With a `metrics_port`, Prometheus metrics of all five services are at http://host:metrics_port/metrics.
+    """
+    asyncio.run(_run(data_dir, host, port, model_dir, metrics_port, on_ready))
 
 
 async def _run(
-    data_dir: Path, host: str, port: int, model_dir: Path | None, on_ready: Callable[[str], None]
+    data_dir: Path,
+    host: str,
+    port: int,
+    model_dir: Path | None,
+    metrics_port: int | None,
+    on_ready: Callable[[str], None],
 ) -> None:
     async with AsyncExitStack() as stack:
         lock_data(data_dir, stack)
         secret = secrets.token_bytes(SECRET_BYTES)
         metrics = Metrics()
+        if metrics_port is not None:
+            metrics.serve(host, metrics_port, stack.enter_context(ExitStack()))
         gateway = await compose(data_dir, secret, metrics, stack, model_dir=model_dir)
         address = f"{host}:{port}"
         async with listening(gateway, secret, metrics, address, drain_seconds=DRAIN_SECONDS) as bound:

@@ -31,8 +31,11 @@ DEFAULT_PORT = 7777
     envvar="PALIMPSEST_LOG_LEVEL",
     help="The least level that is logged, as JSON lines on standard error.",
 )
+@click.option("--metrics-port", type=click.IntRange(1, 65535), help="Serve Prometheus metrics there.")
 @click.option("--model", type=click.Path(path_type=Path), help="Another embedding model's folder.")
-def command(data: Path | None, host: str, port: int, log_level: str, model: Path | None) -> None:
+def command(
+    data: Path | None, host: str, port: int, log_level: str, metrics_port: int | None, model: Path | None
+) -> None:
     """Run the whole suite on this machine until it is interrupted."""
     try:
         from services import embedded
@@ -49,6 +52,8 @@ def command(data: Path | None, host: str, port: int, log_level: str, model: Path
         click.echo(f"palimpsest serves at {target}; its data is in {folder}, the key in {API_KEY_FILE} there")
 
     try:
-        embedded.run(folder, host=host, port=port, model_dir=model, on_ready=announce)
+        embedded.run(
+            folder, host=host, port=port, model_dir=model, metrics_port=metrics_port, on_ready=announce
+        )
     except StartupError as error:
         raise Failure(str(error)) from error

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from prometheus_client import CollectorRegistry, Histogram
+from contextlib import ExitStack
+
+from prometheus_client import CollectorRegistry, Histogram, start_http_server
+
+from services.kit.errors import StartupError
 
 LATENCY_BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 
@@ -19,6 +23,16 @@ class Metrics:
             buckets=LATENCY_BUCKETS,
             registry=self.registry,
         )
+
+    def serve(self, host: str, port: int, stack: ExitStack) -> None:
+        """Answers Prometheus at http://host:port/metrics until the stack is left. Raises StartupError."""
+        try:
+            server, thread = start_http_server(port, host, self.registry)
+        except OSError as error:
+            raise StartupError(f"cannot serve metrics on {host}:{port}: {error.strerror}") from error
+        stack.callback(thread.join)
+        stack.callback(server.server_close)
+        stack.callback(server.shutdown)
 
     def observe_call(self, method: str, code: str, seconds: float) -> None:
         """Records a call that has ended."""

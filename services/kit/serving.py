@@ -9,7 +9,7 @@ import signal
 import socket
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -17,6 +17,7 @@ import grpc
 import structlog
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
+from prometheus_client.registry import Collector
 
 from services.kit.channels import CHANNEL_OPTIONS, MAX_MESSAGE_BYTES, Channels, ServiceChannel
 from services.kit.errors import StartupError
@@ -56,6 +57,9 @@ class Service:
     authenticator: Authenticator | None = None
     """Who its callers are; None: other services, by their signed tokens (SV-6)."""
 
+    collectors: tuple[Collector, ...] = ()
+    """Its own metrics, beside those that every service has."""
+
     @property
     def short_name(self) -> str:
         """The proto package's second part, e.g. "episodic"; audience of its tokens."""
@@ -64,6 +68,8 @@ class Service:
 
 def interceptor(service: Service, secret: bytes, metrics: Metrics) -> CallInterceptor:
     """The interceptor of one service; `secret` verifies the tokens between services."""
+    for collector in service.collectors:
+        metrics.registry.register(collector)
     return CallInterceptor(
         authenticator=service.authenticator or TokenVerifier(secret, service.short_name),
         roles={f"/{service.name}/{method}": role for method, role in service.roles.items()},
@@ -194,6 +200,8 @@ async def _run(settings: S, build: Build[S]) -> None:
         channels = socket_channels(settings, TokenSigner(secret), stack)
         service = await build(settings, channels, stack)
         address = f"{settings.host}:{settings.port}"
+        if settings.metrics_port is not None:
+            metrics.serve(settings.host, settings.metrics_port, stack.enter_context(ExitStack()))
         async with listening(service, secret, metrics, address, drain_seconds=settings.drain_seconds) as port:
             log.info("serving", service=service.name, port=port)
             await stop_signal()

@@ -29,6 +29,8 @@ class ServiceSettings(BaseSettings):
     """Address to listen on."""
     port: int = Field(default=0, ge=0, le=65535)
     """Port to listen on; 0 takes a free one."""
+    metrics_port: int | None = Field(default=None, ge=0, le=65535)
+    """Port of Prometheus metrics over HTTP; none if unset."""
     log_level: str = Field(default="INFO", pattern="^(?i:debug|info|warning|error)$")
     """Least level that is logged."""
     identity_secret: SecretStr = SecretStr("")

@@ -1,4 +1,4 @@
-"""The README's Python example, as it stands there, against a suite that runs (the first thing a user tries)."""
+"""The README's Python example, as it stands there, against a suite that runs."""
 
 from __future__ import annotations
 

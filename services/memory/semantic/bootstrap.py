@@ -13,6 +13,7 @@ from typing import Any
 import structlog
 from palimpsest.compactor.v1 import compactor_pb2_grpc
 from palimpsest.semantic.v1 import semantic_pb2_grpc
+from prometheus_client import Histogram
 
 from services.kit.channels import Channels
 from services.kit.context import act_as
@@ -39,6 +40,7 @@ from services.memory.semantic.rpc.servicer import ROLES, SemanticServicer
 CANONICAL_FILE = "semantic.db"
 INDEX_FILE = "semantic-index.db"
 VECTOR_FOLDER = "vectors"
+LAG_BUCKETS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60, 600, 3600)
 PACKAGE = "services.memory.semantic"
 ANALYSER_FACT = "analyser_revision"
 STARTING = Principal(tenant="system", role=Role.SERVICE, subject="semantic")
@@ -66,12 +68,20 @@ async def build(
     relay = Relay(SqliteOutbox(database), compactor_pb2_grpc.CompactorServiceStub(channels.compactor))
     store = SqliteMemoryStore(database, task_lifetime=timedelta(days=settings.task_lifetime_days))
     items = SqliteItemIndex(index_database)
+    # S-16: from the moment a message is stored, or a memory changed, until recall can find it.
+    lag = Histogram(
+        "palimpsest_index_lag_seconds",
+        "Time from storing something to its being indexed.",
+        buckets=LAG_BUCKETS,
+        registry=None,
+    )
     indexer = Indexer(
         store=store,
         items=items,
         vectors=vectors,
         texts=texts,
         conversations=EpisodicConversations(channels.episodic),
+        observe_lag=lag.observe,
         clock=clock,
     )
     servicer = SemanticServicer(
@@ -97,7 +107,9 @@ async def build(
     async def ready() -> bool:
         return bool(await database.read(lambda c: c.execute("SELECT 1").fetchone()))
 
-    return Service(name="palimpsest.semantic.v1.SemanticService", add=add, roles=ROLES, ready=ready)
+    return Service(
+        name="palimpsest.semantic.v1.SemanticService", add=add, roles=ROLES, ready=ready, collectors=(lag,)
+    )
 
 
 async def _open_index(path: Path, migrations: Traversable) -> tuple[Database, bool]:

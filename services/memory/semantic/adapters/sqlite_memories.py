@@ -55,34 +55,32 @@ class SqliteMemoryStore:
         known = _answered(c, tenant, new)
         if known is not None:
             return known
-        live = self._live_versions(c, tenant, new, now)
-        newest = live[-1] if live else None
-        if newest and newest.value == new.value and newest.fact_type == new.fact_type and len(live) == 1:
-            result = Remembered(memory=newest, created=False)
+        heads = self._heads(c, tenant, new, now)
+        live = [memory for memory in heads if memory.live(now)]
+        if len(live) == 1 and (live[0].value, live[0].fact_type) == (new.value, new.fact_type):
+            result = Remembered(memory=live[0], created=False)
         else:
-            memory = self._insert(c, tenant, new, live, now)
+            memory = self._insert(c, tenant, new, heads, now)
             result = Remembered(memory=memory, created=True)
         _remember_answer(c, tenant, new, result, now)
         return result
 
-    def _live_versions(
-        self, c: sqlite3.Connection, tenant: str, new: NewMemory, now: datetime
-    ) -> list[Memory]:
+    def _heads(self, c: sqlite3.Connection, tenant: str, new: NewMemory, now: datetime) -> list[Memory]:
+        """The newest version of each bucket: expired ones, which a new one supersedes too, then live ones."""
         buckets = new.scope.contact_ids or ("",)
         rows = c.execute(
             f"SELECT {COLUMNS} FROM memories WHERE tenant = ? AND agent_id = ? AND key = ?"
             f" AND contact_id IN ({_marks(buckets)}) AND superseded_by = '' ORDER BY number",
             (tenant, new.scope.agent_id, new.key, *buckets),
         )
-        memories = [_memory(row) for row in rows]
-        return [m for m in memories if m.live(now)] or memories[-1:]
+        return sorted((_memory(row) for row in rows), key=lambda memory: memory.live(now))
 
     def _insert(
-        self, c: sqlite3.Connection, tenant: str, new: NewMemory, live: Sequence[Memory], now: datetime
+        self, c: sqlite3.Connection, tenant: str, new: NewMemory, heads: Sequence[Memory], now: datetime
     ) -> Memory:
         agent, bucket, memory_id = new.scope.agent_id, new.scope.write_bucket, new_id()
         valid_from = new.valid_from or now
-        for old in live:
+        for old in heads:
             c.execute(
                 "UPDATE memories SET superseded_by = ?, valid_to = ?, updated = ?, revision = revision + 1"
                 " WHERE tenant = ? AND agent_id = ? AND memory_id = ?",
@@ -113,7 +111,7 @@ class SqliteMemoryStore:
                 new.value,
                 int(new.fact_type),
                 bucket,
-                int(new.pinned or any(old.pinned for old in live)),
+                int(new.pinned or any(old.pinned for old in heads)),
                 CONFIDENCE[new.source],
                 int(new.source),
                 json.dumps([[r.conversation_id, r.message_id] for r in new.provenance], ensure_ascii=False),
@@ -124,7 +122,7 @@ class SqliteMemoryStore:
                 to_micros(valid_from),
                 None,
                 "",
-                live[-1].id if live else "",
+                heads[-1].id if heads else "",
                 version,
                 to_micros(now + self._task_lifetime) if task else None,
                 1,

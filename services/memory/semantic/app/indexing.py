@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from services.kit.errors import InvalidRequest, NotFound, TextTooLong
@@ -19,7 +19,7 @@ from services.memory.semantic.app.ports import (
 )
 from services.memory.semantic.app.vectors import VectorIndex
 from services.memory.semantic.domain.analysis import analyse
-from services.memory.semantic.domain.items import SourceConversation, SourceMessage, message_item_id
+from services.memory.semantic.domain.items import SourceConversation, SourceMessage
 from services.memory.semantic.domain.memory import Kind, Memory
 from services.memory.semantic.domain.names import strip_names
 from services.memory.semantic.domain.roles import role_name
@@ -58,6 +58,7 @@ class Indexer:
         vectors: VectorIndex,
         texts: Texts,
         conversations: Conversations,
+        observe_lag: Callable[[float], None],
         clock: Clock,
     ) -> None:
         self._store = store
@@ -65,6 +66,7 @@ class Indexer:
         self._vectors = vectors
         self._texts = texts
         self._conversations = conversations
+        self._observe_lag = observe_lag
         self._clock = clock
         self._changed = asyncio.Event()
 
@@ -75,18 +77,15 @@ class Indexer:
     async def index(self, tenant: str, agent_id: str, batch: Sequence[Item]) -> list[str]:
         """An error for each item, "" where it went well. Raises DependencyDown when nothing could be done."""
         errors: dict[Item, str] = {}
-        by_conversation: dict[str, list[int]] = defaultdict(list)
+        by_conversation: dict[str, set[int]] = defaultdict(set)
         memory_ids: list[str] = []
         for item in batch:
             if isinstance(item, MessageItem):
-                by_conversation[item.conversation_id].append(item.sequence)
+                by_conversation[item.conversation_id].add(item.sequence)
             else:
                 memory_ids.append(item.memory_id)
-        for conversation_id, sequences in by_conversation.items():
-            for sequence, error in (
-                await self._messages(tenant, agent_id, conversation_id, sequences)
-            ).items():
-                errors[MessageItem(conversation_id=conversation_id, sequence=sequence)] = error
+        if by_conversation:
+            errors |= await self._messages(tenant, agent_id, by_conversation)
         if memory_ids:
             for memory_id, error in (await self._memories(tenant, agent_id, memory_ids)).items():
                 errors[MemoryItem(memory_id=memory_id)] = error
@@ -95,35 +94,62 @@ class Indexer:
         return [errors.get(item, "") for item in batch]
 
     async def _messages(
-        self, tenant: str, agent_id: str, conversation_id: str, sequences: Sequence[int]
-    ) -> dict[int, str]:
+        self, tenant: str, agent_id: str, wanted: Mapping[str, Collection[int]]
+    ) -> dict[Item, str]:
+        """Indexes sequence numbers by conversation, all in one go: one embedding, one write to each index."""
+        sources = await asyncio.gather(
+            *(self._source(agent_id, conversation_id, wanted[conversation_id]) for conversation_id in wanted)
+        )
+        errors: dict[Item, str] = {
+            MessageItem(conversation_id=conversation_id, sequence=sequence): GONE
+            for conversation_id, source in zip(wanted, sources, strict=True)
+            for sequence in set(wanted[conversation_id]) - {message.sequence for message in source.messages}
+        }
+        texts = [(m.item_id, _embedded_text(m, source)) for source in sources for m in source.messages]
+        vectors, refused = await self._embed(texts)
+        accepted: list[SourceMessage] = []
+        for message in (m for source in sources for m in source.messages):
+            if message.item_id in refused:
+                item = MessageItem(conversation_id=message.conversation_id, sequence=message.sequence)
+                errors[item] = UNUSABLE
+            else:
+                accepted.append(message)
+        if accepted:
+            await self._store_messages(tenant, agent_id, accepted, vectors)
+        return errors
+
+    async def _source(
+        self, agent_id: str, conversation_id: str, sequences: Collection[int]
+    ) -> SourceConversation:
         try:
-            source = await self._conversations.messages(agent_id, conversation_id, sorted(set(sequences)))
+            return await self._conversations.messages(agent_id, conversation_id, sorted(sequences))
         except NotFound:
-            return dict.fromkeys(sequences, GONE)
-        found = {message.sequence for message in source.messages}
-        errors = {sequence: GONE for sequence in sequences if sequence not in found}
-        wanted = [(m.item_id, _embedded_text(m, source)) for m in source.messages]
-        vectors, refused = await self._embed(wanted)
+            return SourceConversation(authors=(), messages=())
+
+    async def _store_messages(
+        self, tenant: str, agent_id: str, messages: Sequence[SourceMessage], vectors: Mapping[str, bytes]
+    ) -> None:
+        """Vectors first, the registry last: what the registry names is in every index."""
         points = [
-            _message_point(tenant, agent_id, m, vectors[m.item_id])
-            for m in source.messages
-            if m.item_id in vectors
+            _message_point(tenant, agent_id, message, vectors[message.item_id])
+            for message in messages
+            if message.item_id in vectors
         ]
         if points:
             await self._vectors.upsert(points)
+        highest: dict[str, int] = defaultdict(int)
+        for message in messages:
+            highest[message.conversation_id] = max(highest[message.conversation_id], message.sequence)
+        # Known before it is registered, so that a registry that loses its tail is missed (SV-2).
+        await self._store.note_messages(tenant, agent_id, highest)
         documents = [
             MessageDocument(message=m, terms=" ".join(analyse(f"{m.author} {m.text} {m.tool_text}")))
-            for m in source.messages
-            if m.item_id not in refused
+            for m in messages
         ]
-        if documents:
-            await self._store.note_messages(tenant, agent_id, {conversation_id: max(found)})
-            await self._items.put_messages(tenant, agent_id, documents)
-        for sequence in found:
-            if message_item_id(conversation_id, sequence) in refused:
-                errors[sequence] = UNUSABLE
-        return errors
+        await self._items.put_messages(tenant, agent_id, documents)
+        now = self._clock()
+        for message in messages:
+            self._observe_lag((now - message.created).total_seconds())
 
     async def _memories(self, tenant: str, agent_id: str, memory_ids: Sequence[str]) -> dict[str, str]:
         found = await self._store.get(tenant, agent_id, memory_ids)
@@ -133,9 +159,7 @@ class Indexer:
             memory_id for memory_id in memory_ids if memory_id not in found or not found[memory_id].live(now)
         ]
         bucket = Bucket(tenant=tenant, agent=agent_id, content=ContentClass.MEMORY)
-        if gone:
-            await self._vectors.delete(bucket, gone)
-            await self._items.remove_memories(tenant, agent_id, gone)
+        await self._take_out(bucket, gone)
         vectors, refused = await self._embed([(m.id, m.value) for m in live if m.kind is not Kind.TASK])
         points = [
             _memory_point(bucket, memory, vectors[memory.id]) for memory in live if memory.id in vectors
@@ -151,10 +175,20 @@ class Indexer:
         ]
         if documents:
             await self._items.put_memories(tenant, agent_id, documents)
+        # One that was superseded or forgotten meanwhile may have been taken out before it was put in.
+        present = await self._store.get(tenant, agent_id, [memory.id for memory in live])
+        await self._take_out(bucket, [m.id for m in live if m.id not in present or not present[m.id].live(now)])
         done = {memory.id: memory.revision for memory in found.values() if memory.id not in refused}
         if done:
             await self._store.mark_indexed(tenant, agent_id, done)
+        for memory in live:
+            self._observe_lag((now - memory.updated).total_seconds())
         return dict.fromkeys(refused, UNUSABLE)
+
+    async def _take_out(self, bucket: Bucket, memory_ids: Sequence[str]) -> None:
+        if memory_ids:
+            await self._vectors.delete(bucket, memory_ids)
+            await self._items.remove_memories(bucket.tenant, bucket.agent, memory_ids)
 
     async def _embed(self, wanted: Sequence[tuple[str, str]]) -> tuple[dict[str, bytes], set[str]]:
         """Vectors by id; and the ids whose text the embedder refuses, found by halving."""

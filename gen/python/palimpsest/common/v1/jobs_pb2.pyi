@@ -39,7 +39,7 @@ class _JobStateEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_JobState.Val
     JOB_STATE_DEAD: _JobState.ValueType  # 5
     """The last attempt failed. RetryJob queues it again."""
     JOB_STATE_CANCELLED: _JobState.ValueType  # 6
-    """Cancelled. Final."""
+    """Cancelled. RetryJob queues it again."""
 
 class JobState(_JobState, metaclass=_JobStateEnumTypeWrapper):
     """Where a job is in its life."""
@@ -57,7 +57,7 @@ JOB_STATE_FAILED: JobState.ValueType  # 4
 JOB_STATE_DEAD: JobState.ValueType  # 5
 """The last attempt failed. RetryJob queues it again."""
 JOB_STATE_CANCELLED: JobState.ValueType  # 6
-"""Cancelled. Final."""
+"""Cancelled. RetryJob queues it again."""
 Global___JobState: _TypeAlias = JobState  # noqa: Y015
 
 @_typing.final

@@ -248,7 +248,7 @@ class JobFilter(_message.Message):
     """Only of this agent. Default: any that the credential may see."""
     @_builtins.property
     def states(self) -> _containers.RepeatedScalarFieldContainer[_jobs_pb2.JobState.ValueType]:
-        """Only in these states. Default: any."""
+        """Only in these states. Default: any. Chooses which jobs are sent; counts cover all states."""
 
     @_builtins.property
     def types(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
@@ -346,7 +346,9 @@ class WatchJobsRequest(_message.Message):
 
     @_builtins.property
     def interval(self) -> _duration_pb2.Duration:
-        """At least this long between two messages, at most 10 s. Default 0.2 s."""
+        """At least this long between two messages, at most 10 s. Default 0.2 s. Not waited for while
+        more than 100 changes are pending.
+        """
 
     def __init__(
         self,

@@ -83,7 +83,7 @@ class CompactorServiceServicer:
 
     def Enqueue(self, request, context):
         """Enqueues jobs; a key that is known returns its job unchanged. Called by the relays of the
-        services' outboxes only. Errors: INVALID_FIELD, LIMIT_EXCEEDED (payload over 256 KiB).
+        services' outboxes only. Errors: INVALID_FIELD (also for a payload over 256 KiB).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

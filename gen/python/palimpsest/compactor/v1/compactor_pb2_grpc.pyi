@@ -35,7 +35,7 @@ class CompactorServiceStub:
     def __new__(cls, channel: _aio.Channel) -> CompactorServiceAsyncStub: ...
     Enqueue: _grpc.UnaryUnaryMultiCallable[_compactor_pb2.EnqueueRequest, _compactor_pb2.EnqueueResponse]
     """Enqueues jobs; a key that is known returns its job unchanged. Called by the relays of the
-    services' outboxes only. Errors: INVALID_FIELD, LIMIT_EXCEEDED (payload over 256 KiB).
+    services' outboxes only. Errors: INVALID_FIELD (also for a payload over 256 KiB).
     """
     LookupJobs: _grpc.UnaryUnaryMultiCallable[_compactor_pb2.LookupJobsRequest, _compactor_pb2.LookupJobsResponse]
     """Finds jobs by their idempotency keys; unknown keys are left out. Errors: INVALID_FIELD."""
@@ -66,7 +66,7 @@ class CompactorServiceAsyncStub(CompactorServiceStub):
     def __init__(self, channel: _aio.Channel) -> None: ...
     Enqueue: _aio.UnaryUnaryMultiCallable[_compactor_pb2.EnqueueRequest, _compactor_pb2.EnqueueResponse]  # type: ignore[assignment]
     """Enqueues jobs; a key that is known returns its job unchanged. Called by the relays of the
-    services' outboxes only. Errors: INVALID_FIELD, LIMIT_EXCEEDED (payload over 256 KiB).
+    services' outboxes only. Errors: INVALID_FIELD (also for a payload over 256 KiB).
     """
     LookupJobs: _aio.UnaryUnaryMultiCallable[_compactor_pb2.LookupJobsRequest, _compactor_pb2.LookupJobsResponse]  # type: ignore[assignment]
     """Finds jobs by their idempotency keys; unknown keys are left out. Errors: INVALID_FIELD."""
@@ -100,7 +100,7 @@ class CompactorServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_compactor_pb2.EnqueueResponse, _abc.Awaitable[_compactor_pb2.EnqueueResponse]]:
         """Enqueues jobs; a key that is known returns its job unchanged. Called by the relays of the
-        services' outboxes only. Errors: INVALID_FIELD, LIMIT_EXCEEDED (payload over 256 KiB).
+        services' outboxes only. Errors: INVALID_FIELD (also for a payload over 256 KiB).
         """
 
     @_abc_1.abstractmethod

@@ -113,7 +113,7 @@ class JobFilter(_message.Message):
     """Only of this agent. Default: any that the credential may see."""
     @_builtins.property
     def states(self) -> _containers.RepeatedScalarFieldContainer[_jobs_pb2.JobState.ValueType]:
-        """Only in these states. Default: any."""
+        """Only in these states. Default: any. Chooses which jobs are sent; counts cover all states."""
 
     @_builtins.property
     def types(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:

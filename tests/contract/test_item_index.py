@@ -1,0 +1,412 @@
+"""Words and the registry of what is indexed: the suite of the ItemIndex port (SPEC S-3, S-12, S-16, S-18)."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from services.kit.sqlite import Database
+from services.memory.semantic.adapters.sqlite_index import SqliteItemIndex
+from services.memory.semantic.app.ports import ItemIndex, MemoryDocument, MessageDocument
+from services.memory.semantic.domain.analysis import analyse, analyse_query
+from services.memory.semantic.domain.items import (
+    IndexedMessage,
+    MessageScope,
+    Progress,
+    SourceMessage,
+    conversation_of,
+    message_item_id,
+)
+
+NOW = datetime(2031, 5, 4, 12, 0, tzinfo=UTC)
+TENANT, AGENT = "acme", "ada"
+USER, ASSISTANT = 2, 3
+ANYWHERE = MessageScope()
+
+
+@pytest.fixture
+async def index(tmp_path: Path) -> AsyncIterator[ItemIndex]:
+    migrations = files("services.memory.semantic") / "migrations" / "index"
+    database = await Database.open(tmp_path / "index.db", migrations, synchronous="NORMAL")
+    yield SqliteItemIndex(database)
+    await database.close()
+
+
+def message(text: str, conversation: str = "c", sequence: int = 1, **fields: Any) -> MessageDocument:
+    chosen = {
+        "contact_id": "",
+        "message_id": f"m{sequence}",
+        "role": USER,
+        "author": "",
+        "session": "",
+        "time": NOW,
+        "created": NOW,
+        "text": text,
+        "tool_text": "",
+    } | fields
+    source = SourceMessage(conversation_id=conversation, sequence=sequence, **chosen)
+    return MessageDocument(message=source, terms=" ".join(analyse(text)))
+
+
+def memory(memory_id: str, text: str, contact_id: str = "") -> MemoryDocument:
+    return MemoryDocument(memory_id=memory_id, contact_id=contact_id, terms=" ".join(analyse(text)))
+
+
+async def messages(
+    index: ItemIndex, query: str, tenant: str = TENANT, agent: str = AGENT, limit: int = 50, **scope: Any
+) -> list[tuple[str, int]]:
+    hits = await index.search_messages(tenant, agent, analyse_query(query), MessageScope(**scope), limit)
+    return [conversation_of(item_id) for item_id, _ in hits]
+
+
+async def memories(
+    index: ItemIndex, query: str, contacts: tuple[str, ...] = ("",), tenant: str = TENANT, agent: str = AGENT
+) -> list[str]:
+    hits = await index.search_memories(tenant, agent, analyse_query(query), contacts, 50)
+    return [item_id for item_id, _ in hits]
+
+
+async def put(
+    index: ItemIndex, *documents: MessageDocument, tenant: str = TENANT, agent: str = AGENT
+) -> None:
+    await index.put_messages(tenant, agent, documents)
+
+
+async def reached(index: ItemIndex, conversation: str = "c", tenant: str = TENANT) -> tuple[int, int]:
+    known = (await index.progress(tenant, AGENT, [conversation])).get(conversation)
+    return (known.count, known.sequence) if known else (0, 0)
+
+
+# Words
+
+
+async def test_any_one_word_is_enough_and_more_words_rank_higher(index: ItemIndex) -> None:
+    """S-18."""
+    await put(
+        index,
+        message("the heron stands by the river", sequence=1),
+        message("a heron", sequence=2),
+        message("nothing of it", sequence=3),
+    )
+    terms = analyse_query("heron river zeppelin")
+    hits = await index.search_messages(TENANT, AGENT, terms, ANYWHERE, 10)
+    assert [conversation_of(item_id)[1] for item_id, _ in hits] == [1, 2]
+    assert hits[0][1] > hits[1][1], "higher is better"
+
+
+async def test_equal_scores_are_ordered_by_id_and_the_limit_holds(index: ItemIndex) -> None:
+    """S-9."""
+    await put(index, *(message("the same heron", sequence=n) for n in (3, 1, 2)))
+    assert await messages(index, "heron") == [("c", 1), ("c", 2), ("c", 3)]
+    assert await messages(index, "heron", limit=2) == [("c", 1), ("c", 2)]
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("Das Café in Zürich", "cafe zurich"),
+        ("the CAFE", "café"),
+        ("she was running", "runs"),
+        ("我住在东京都", "东京"),
+        ("猫が好きです", "猫"),
+        ("서울에서 만나요", "서울"),
+        ("ฉันชอบกาแฟ", "กาแฟ"),
+        ("call parse_http_url first", "http"),
+        ("call parse_http_url first", "parseHttpUrl"),
+        ("getUserById fails", "user"),
+        ("see services/kit/sqlite.py", "sqlite"),
+        ("write to ann@example.org", "ann@example.org"),
+        ("Python 3.11 is out", "3.11"),
+        ("that was great 🎉", "🎉"),
+        ("Привет, Москва", "москва"),
+        ("שָׁלוֹם", "שלום"),
+        ("2,500 metres", "2500"),
+    ],
+)
+async def test_whatever_the_analyser_makes_is_found_again(index: ItemIndex, text: str, query: str) -> None:
+    """S-18, through the engine's own tokenizer."""
+    await put(index, message(text, sequence=1), message("something else entirely", sequence=2))
+    assert await messages(index, query) == [("c", 1)]
+
+
+async def test_every_term_is_one_token_of_the_engine(index: ItemIndex) -> None:
+    """S-18: searching a term never finds what only holds a part of it."""
+    text = "日本 🙂 a_b.c-d x86-64 ἄλφα naïve 12:30 ann@example.org ~/a/b.txt ﬁne Ⅳ ½ हिन्दी العربية"
+    for n, term in enumerate(analyse(text), start=1):
+        source = message("x", sequence=n).message
+        await index.put_messages(TENANT, AGENT, [MessageDocument(message=source, terms=term)])
+    terms = analyse(text)
+    assert len(terms) > 20
+    for n, term in enumerate(terms, start=1):
+        hits = await index.search_messages(TENANT, AGENT, [term], ANYWHERE, 100)
+        expected = {("c", m) for m, other in enumerate(terms, start=1) if other == term}
+        assert {conversation_of(item_id) for item_id, _ in hits} == expected, (n, term)
+
+
+@pytest.mark.parametrize(
+    "term",
+    [
+        '"', '""', "'", "*", "AND", "OR", "NOT", "NEAR", "NEAR(a b)", "bucket : x", "terms:heron", "-heron",
+        "^heron", "heron*", "{a b}:c", "(", ")", "+", ";--", "\\", 'x" OR "heron', ":match", "%", "a\x00b",
+    ],
+)  # fmt: skip
+async def test_no_term_is_syntax(index: ItemIndex, term: str) -> None:
+    """Terms are the analyser's, but the engine must not depend on that: a term is a phrase, and no more."""
+    await put(index, message("a heron", sequence=1))
+    hits = await index.search_messages(TENANT, AGENT, [term, "zeppelin"], ANYWHERE, 10)
+    plain = {"terms:heron", "-heron", "^heron", "heron*", 'x" OR "heron'}
+    assert term in plain or hits == []
+    assert len(await index.search_messages(TENANT, AGENT, [term, "heron"], ANYWHERE, 10)) == 1
+
+
+async def test_operators_in_a_query_are_words(index: ItemIndex) -> None:
+    await put(index, message("a heron", sequence=1), message("a stork", sequence=2))
+    for query in ('heron NOT stork"', '"heron" AND (stork)', "heron NEAR stork*", "terms:heron^stork"):
+        assert set(await messages(index, query)) == {("c", 1), ("c", 2)}, query
+    for query in ("", "?!… ()", "the of and", '"', "*"):
+        assert await messages(index, query) == [], query
+        assert await memories(index, query) == [], query
+
+
+# Buckets
+
+PLACES = [
+    (tenant, agent, contact, conversation)
+    for tenant in ("acme", "acm")
+    for agent in ("ada", "eada")
+    for contact in ("", "ann", "bob")
+    for conversation in ("c", "d")
+]
+
+
+async def fill(index: ItemIndex) -> None:
+    for tenant, agent, contact, conversation in PLACES:
+        at = message("the heron", f"{conversation}-{contact}", contact_id=contact)
+        await put(index, at, tenant=tenant, agent=agent)
+        await index.put_memories(
+            tenant, agent, [memory(f"{tenant}/{agent}/{contact}/{conversation}", "the heron", contact)]
+        )
+
+
+@pytest.mark.parametrize("contacts", [("",), ("ann", ""), ("bob",), ("ann", "bob"), ("nobody",)])
+@pytest.mark.parametrize("tenant", ["acme", "acm"])
+@pytest.mark.parametrize("agent", ["ada", "eada"])
+async def test_memories_of_no_other_bucket_are_found(
+    index: ItemIndex, tenant: str, agent: str, contacts: tuple[str, ...]
+) -> None:
+    """S-3, S-5, X-1: "acm" + "eada" and "acme" + "ada" are written alike, and are different buckets."""
+    await fill(index)
+    expected = {
+        f"{tenant}/{agent}/{contact}/{c}" for contact in contacts for c in "cd" if contact != "nobody"
+    }
+    assert set(await memories(index, "heron", contacts, tenant, agent)) == expected
+
+
+async def test_messages_of_no_other_place_are_found(index: ItemIndex) -> None:
+    """S-12."""
+    await fill(index)
+    everything = {(f"{c}-{contact}", 1) for contact in ("", "ann", "bob") for c in "cd"}
+    assert set(await messages(index, "heron")) == everything
+    assert set(await messages(index, "heron", contact_ids=("ann",))) == {("c-ann", 1), ("d-ann", 1)}
+    assert set(await messages(index, "heron", contact_ids=("",))) == {("c-", 1), ("d-", 1)}
+    assert await messages(index, "heron", conversation_id="c-bob") == [("c-bob", 1)]
+    assert await messages(index, "heron", conversation_id="c-bob", contact_ids=("bob", "ann")) == [
+        ("c-bob", 1)
+    ]
+    assert await messages(index, "heron", conversation_id="c-bob", contact_ids=("ann",)) == []
+    assert await messages(index, "heron", tenant="nobody") == []
+
+
+async def test_a_message_is_no_memory_and_a_memory_no_message(index: ItemIndex) -> None:
+    """S-3: the content class is part of the bucket."""
+    await put(index, message("heron"))
+    assert (await memories(index, "heron"), len(await messages(index, "heron"))) == ([], 1)
+    await index.put_memories(TENANT, AGENT, [memory("m", "stork")])
+    assert (await memories(index, "stork"), await messages(index, "stork")) == (["m"], [])
+    assert await index.features(TENANT, AGENT, ["m"]) == {}
+
+
+async def test_bucket_tokens_are_not_words(index: ItemIndex, tmp_path: Path) -> None:
+    """What keeps buckets apart is not itself found by a query."""
+    await put(index, message("heron", contact_id="ann"))
+    for word in (TENANT, AGENT, "c", "ann", "message", "bucket", "place"):
+        assert await index.search_messages(TENANT, AGENT, [word], ANYWHERE, 5) == []
+
+
+# Filters
+
+
+async def test_messages_are_filtered_by_role_author_and_time(index: ItemIndex) -> None:
+    """S-12: from `start`, before `end`."""
+    hour = timedelta(hours=1)
+    await put(
+        index,
+        message("heron", sequence=1, author="Ann", time=NOW),
+        message("heron", sequence=2, author="Bob", time=NOW + hour),
+        message("heron", sequence=3, author="Ann", role=ASSISTANT, time=NOW + 2 * hour),
+    )
+
+    async def found(**scope: Any) -> list[int]:
+        return [sequence for _, sequence in await messages(index, "heron", **scope)]
+
+    assert await found() == [1, 2, 3]
+    assert await found(roles=frozenset({ASSISTANT})) == [3]
+    assert await found(roles=frozenset({USER, ASSISTANT})) == [1, 2, 3]
+    assert await found(authors=frozenset({"Ann"})) == [1, 3]
+    assert await found(authors=frozenset({"ann", "Ann' OR '1'='1"})) == []
+    assert await found(start=NOW + hour) == [2, 3]
+    assert await found(end=NOW + hour) == [1]
+    assert await found(start=NOW + hour, end=NOW + 2 * hour) == [2]
+    assert await found(authors=frozenset({"Ann"}), roles=frozenset({USER}), end=NOW + hour) == [1]
+
+
+async def test_filters_do_not_take_places_from_what_passes(index: ItemIndex) -> None:
+    """The limit counts what is left."""
+    await put(index, *(message("heron heron", sequence=n, author="Bob") for n in range(1, 30)))
+    await put(index, message("heron and many other words besides", sequence=30, author="Ann"))
+    assert await messages(index, "heron", limit=1, authors=frozenset({"Ann"})) == [("c", 30)]
+
+
+# Replacing and removing
+
+
+async def test_an_item_put_again_is_replaced(index: ItemIndex) -> None:
+    await put(index, message("heron", contact_id="ann", author="Ann"))
+    await put(index, message("stork", contact_id="bob", author="Bob"))
+    assert await messages(index, "heron") == []
+    assert await messages(index, "stork", contact_ids=("bob",)) == [("c", 1)]
+    assert await messages(index, "stork", contact_ids=("ann",)) == []
+    known = await index.features(TENANT, AGENT, [message_item_id("c", 1)])
+    assert {m.author for m in known.values()} == {"Bob"}
+    assert await reached(index) == (1, 1)
+
+
+async def test_an_item_twice_in_one_batch_counts_once(index: ItemIndex) -> None:
+    await put(index, message("heron"), message("heron"))
+    assert await messages(index, "heron") == [("c", 1)]
+    assert await reached(index) == (1, 1)
+
+
+async def test_removed_memories_are_gone_and_others_stay(index: ItemIndex) -> None:
+    await index.put_memories(
+        TENANT, AGENT, [memory("a", "heron"), memory("b", "heron"), memory("b", "heron")]
+    )
+    await index.put_memories("other", AGENT, [memory("a", "heron")])
+    await index.remove_memories(TENANT, AGENT, ["a", "unknown"])
+    assert await memories(index, "heron") == ["b"]
+    assert await memories(index, "heron", tenant="other") == ["a"]
+    await index.remove_memories(TENANT, AGENT, ["a"])
+    await index.put_memories(TENANT, AGENT, [memory("a", "stork")])
+    assert (await memories(index, "stork"), await memories(index, "heron")) == (["a"], ["b"])
+
+
+async def test_an_item_without_words_is_known_all_the_same(index: ItemIndex) -> None:
+    """An empty message counts as indexed."""
+    await put(index, message(""))
+    assert await reached(index) == (1, 1)
+    assert len(await index.features(TENANT, AGENT, [message_item_id("c", 1)])) == 1
+
+
+# The registry
+
+
+async def test_features_are_what_was_put(index: ItemIndex) -> None:
+    moment = NOW + timedelta(microseconds=1)
+    await put(
+        index, message("x", sequence=7, contact_id="ann", author="Ann", session="s", role=3, time=moment)
+    )
+    item_id = message_item_id("c", 7)
+    expected = IndexedMessage(
+        conversation_id="c",
+        sequence=7,
+        message_id="m7",
+        contact_id="ann",
+        role=3,
+        author="Ann",
+        session="s",
+        time=moment,
+    )
+    assert await index.features(TENANT, AGENT, [item_id, "c/000000000008", "nonsense"]) == {item_id: expected}
+    assert await index.features("other", AGENT, [item_id]) == {}
+
+
+async def test_features_of_many_items_at_once(index: ItemIndex) -> None:
+    await put(index, *(message("x", sequence=n) for n in range(1, 1201)))
+    ids = [message_item_id("c", n) for n in range(1, 1201)]
+    assert len(await index.features(TENANT, AGENT, ids)) == 1200
+
+
+async def test_progress_stops_at_a_gap_and_goes_on_when_it_is_filled(index: ItemIndex) -> None:
+    """S-16."""
+    for sequence, expected in ((3, (1, 0)), (1, (2, 1)), (5, (3, 1)), (2, (4, 3)), (4, (5, 5))):
+        await put(index, message("x", sequence=sequence))
+        assert await reached(index) == expected
+    await put(index, message("again", sequence=2))
+    assert await reached(index) == (5, 5)
+    assert await reached(index, tenant="other") == (0, 0)
+
+
+async def test_progress_is_the_same_in_whatever_order_messages_come(index: ItemIndex) -> None:
+    """S-16."""
+    order = list(range(1, 61))
+    random.Random(7).shuffle(order)
+    for start in range(0, 60, 7):
+        batch = [message("x", sequence=n) for n in order[start : start + 7]]
+        await put(index, *batch)
+        seen = set(order[: start + 7])
+        assert await reached(index) == (len(seen), next(n for n in range(61) if n + 1 not in seen))
+
+
+async def test_progress_of_several_conversations(index: ItemIndex) -> None:
+    await put(index, message("x", "c", 1), message("x", "d", 2))
+    assert await index.progress(TENANT, AGENT, ["d", "unknown", "c"]) == {
+        "c": Progress(conversation_id="c", count=1, sequence=1),
+        "d": Progress(conversation_id="d", count=1, sequence=0),
+    }
+
+
+async def test_missing_sequences_are_named(index: ItemIndex) -> None:
+    await put(index, *(message("x", sequence=n) for n in (1, 2, 5, 9)))
+    missing = index.missing
+    assert await missing(TENANT, AGENT, "c", 2, limit=10) == []
+    assert await missing(TENANT, AGENT, "c", 10, limit=10) == [3, 4, 6, 7, 8, 10]
+    assert await missing(TENANT, AGENT, "c", 10, limit=2) == [3, 4]
+    assert await missing(TENANT, AGENT, "unknown", 3, limit=10) == [1, 2, 3]
+    assert await missing("other", AGENT, "c", 2, limit=10) == [1, 2]
+
+
+async def test_authors_are_those_of_the_conversation_or_of_the_agent(index: ItemIndex) -> None:
+    await put(
+        index,
+        message("x", "c", 1, author="Bob"),
+        message("x", "c", 2, author="Ann"),
+        message("x", "c", 3),
+        message("x", "d", 1, author="Cy"),
+    )
+    assert await index.authors(TENANT, AGENT, "c") == ["Ann", "Bob"]
+    assert await index.authors(TENANT, AGENT, "") == ["Ann", "Bob", "Cy"]
+    assert await index.authors("other", AGENT, "") == []
+    await put(index, *(message("x", "e", n, author=f"a{n}") for n in range(1, 101)))
+    assert len(await index.authors(TENANT, AGENT, "e")) == 64
+
+
+async def test_items_can_be_listed_for_reconciling(index: ItemIndex) -> None:
+    """SV-2."""
+    await put(index, *(message("x", sequence=n) for n in (10, 2, 1)))
+    await index.put_memories("other", "bea", [memory("m", "x")])
+    assert set(await index.buckets()) == {(TENANT, AGENT, "message"), ("other", "bea", "memory")}
+    first = await index.item_ids(TENANT, AGENT, "message", "", 2)
+    rest = await index.item_ids(TENANT, AGENT, "message", first[-1], 2)
+    assert [conversation_of(item_id)[1] for item_id in first + rest] == [1, 2, 10]
+    assert await index.item_ids(TENANT, AGENT, "memory", "", 2) == []
+
+
+@pytest.mark.parametrize("conversation", ["c", "a/b", "", "c/000000000001", "/"])
+async def test_item_ids_name_their_conversation_and_sequence(conversation: str) -> None:
+    assert conversation_of(message_item_id(conversation, 42)) == (conversation, 42)
