@@ -14,6 +14,7 @@ from services.kit.identity import Principal
 
 MAX_PROBLEMS = 20
 # Where a request may name an agent: directly, in a scope or filter, as the resource, or in a chunk.
+TOKENS_FIELD = "wait_for"  # freshness tokens name agents too
 AGENT_PATHS = (
     ("agent_id",),
     ("scope", "agent_id"),
@@ -39,11 +40,14 @@ def check_request(request: Message, principal: Principal) -> None:
 
 
 def agents_named(request: Message) -> Iterator[str]:
-    """The agents that a request names (not those inside lists)."""
+    """The agents that a request names: itself, and in the freshness tokens that it waits for."""
     for get in _getters(request.DESCRIPTOR):
         agent_id = get(request)
         if agent_id:
             yield agent_id
+    if TOKENS_FIELD in request.DESCRIPTOR.fields_by_name:
+        for token in getattr(request, TOKENS_FIELD):
+            yield token.agent_id
 
 
 @lru_cache(maxsize=1024)

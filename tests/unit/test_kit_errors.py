@@ -80,10 +80,13 @@ def test_an_agent_is_found_wherever_a_request_names_it() -> None:
     query = memories_pb2.RecallRequest(agent_id="ada", query="tea")
     check_request(query, limited)
     query.agent_id = "bob"
+    waiting = memories_pb2.RecallRequest(agent_id="ada", query="tea")
+    token = waiting.wait_for.add(agent_id="bob")
+    token.memory.memory_id, token.memory.version = "m", 1
     update = conversations_pb2.UpdateAgentRequest()
     update.agent.id = "bob"
     update.update_mask.paths.append("display_name")
-    for request in (query, update):
+    for request in (query, update, waiting):
         with pytest.raises(NotAllowed):
             check_request(request, limited)
         check_request(request, ANYONE)
