@@ -15,10 +15,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from scripts.build_model import load_weights, unpack
 
+Vector = NDArray[np.float32]
 OUT = Path(__file__).parents[1] / "tests" / "data" / "minilm_reference.json"
 SENTENCES = (
     "Marta moved to Lisbon in the spring.",
@@ -34,19 +36,18 @@ SENTENCES = (
 )
 
 
-def embed(
-    text: str, weights: dict[str, np.ndarray], config: dict[str, Any], tokenizer: Tokenizer
-) -> np.ndarray:
+def embed(text: str, weights: dict[str, Vector], config: dict[str, Any], tokenizer: Tokenizer) -> Vector:
     """One text's vector: BERT, mean over all tokens, length 1."""
     ids = np.array(tokenizer.encode(text).ids)
     heads, width, eps = config["num_attention_heads"], config["hidden_size"], config["layer_norm_eps"]
 
-    def dense(x: np.ndarray, name: str) -> np.ndarray:
-        return x @ weights[f"{name}.weight"].T + weights[f"{name}.bias"]
+    def dense(x: Vector, name: str) -> Vector:
+        result: Vector = x @ weights[f"{name}.weight"].T + weights[f"{name}.bias"]
+        return result
 
-    def norm(x: np.ndarray, name: str) -> np.ndarray:
+    def norm(x: Vector, name: str) -> Vector:
         centred = x - x.mean(-1, keepdims=True)
-        scaled = centred / np.sqrt((centred**2).mean(-1, keepdims=True) + eps)
+        scaled: Vector = centred / np.sqrt((centred**2).mean(-1, keepdims=True) + eps)
         return scaled * weights[f"{name}.weight"] + weights[f"{name}.bias"]
 
     x = weights["embeddings.word_embeddings.weight"][ids]
@@ -67,8 +68,9 @@ def embed(
         inner = dense(x, f"{layer}.intermediate.dense")
         inner = inner * 0.5 * (1 + erf(inner / math.sqrt(2)))
         x = norm(x + dense(inner, f"{layer}.output.dense"), f"{layer}.output.LayerNorm")
-    mean = x.mean(0)
-    return mean / np.linalg.norm(mean)
+    mean: Vector = x.mean(0)
+    unit: Vector = mean / np.linalg.norm(mean)
+    return unit
 
 
 def main(wheel: Path) -> None:

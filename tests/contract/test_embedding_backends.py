@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -27,6 +27,7 @@ class Endpoint:
 
     def __init__(self) -> None:
         self.script: list[tuple[int, Any]] = []
+        self.headers = b"retry-after: 0\r\n"
         self.requests: list[dict[str, Any]] = []
         self.model = HashingBackend(DIMENSION)
 
@@ -42,10 +43,8 @@ class Endpoint:
                 if answer is None:
                     answer = await self.answer(body)
                 payload = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
-                writer.write(
-                    b"HTTP/1.1 %d X\r\nretry-after: 0\r\ncontent-length: %d\r\n\r\n" % (status, len(payload))
-                )
-                writer.write(payload)
+                length_line = b"content-length: %d\r\n\r\n" % len(payload)
+                writer.write(b"HTTP/1.1 %d X\r\n" % status + self.headers + length_line + payload)
                 await writer.drain()
         except (asyncio.IncompleteReadError, ConnectionError):
             pass
@@ -59,7 +58,9 @@ class Endpoint:
 
 
 @asynccontextmanager
-async def serving() -> AsyncIterator[tuple[OpenAiCompatible, Endpoint]]:
+async def serving(
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+) -> AsyncIterator[tuple[OpenAiCompatible, Endpoint]]:
     endpoint = Endpoint()
     server = await asyncio.start_server(endpoint.serve, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
@@ -70,7 +71,7 @@ async def serving() -> AsyncIterator[tuple[OpenAiCompatible, Endpoint]]:
         trust_env=False,
     )
     backend = OpenAiCompatible(
-        client=client, model="m", dimension=DIMENSION, max_tokens=100, attempts=3, pause=0.01
+        client=client, model="m", dimension=DIMENSION, max_tokens=100, attempts=3, pause=0.01, sleep=sleep
     )
     yield backend, endpoint
     await backend.close()
@@ -89,9 +90,9 @@ async def backend(request: pytest.FixtureRequest) -> AsyncIterator[EmbeddingBack
         case "hashing":
             yield HashingBackend(DIMENSION)
         case "onnx":
-            made = OnnxFolder.load(default_model_dir())
-            yield made
-            await made.close()
+            bundled = OnnxFolder.load(default_model_dir())
+            yield bundled
+            await bundled.close()
         case _:
             async with serving() as (made, _):
                 yield made
@@ -151,6 +152,8 @@ async def test_what_may_pass_is_retried(
         {"data": []},
         {"data": [{"index": 0, "embedding": [1.0] * 31}]},
         {"data": [{"index": 0, "embedding": [float("1e400")] * 32}]},
+        {"data": [{"index": 0, "embedding": [0.0] * 32}]},
+        {"data": [{"index": 0, "embedding": [None] * 32}]},
         {"data": [{"index": 5, "embedding": [1.0] * 32}]},
         {"oops": 1},
         [1],
@@ -177,3 +180,39 @@ async def test_a_refusal_is_not_retried_and_a_dead_endpoint_is_given_up(
     with pytest.raises(DependencyDown, match="does not answer"):
         await backend.embed(await backend.prepare(["a"]))
     assert len(endpoint.requests) == 4
+
+
+@pytest.mark.parametrize(
+    ("header", "least", "most"),
+    [
+        (b"7", 7, 7),
+        (b"86400", 30, 30),
+        (b"Wed, 21 Oct 2026 07:28:00 GMT", 0.005, 0.02),
+        (b"nan", 0.005, 30),
+        (b"-5", 0.005, 0.02),
+    ],
+)
+async def test_a_pause_is_as_long_as_the_endpoint_asks_within_reason(
+    header: bytes, least: float, most: float
+) -> None:
+    pauses: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        pauses.append(seconds)
+
+    async with serving(sleep) as (backend, endpoint):
+        endpoint.headers = b"retry-after: %s\r\n" % header
+        endpoint.script = [(429, {}), (503, {})]
+        assert len(await backend.embed(await backend.prepare(["a"]))) == 1
+    assert len(pauses) == 2
+    assert all(least <= pause <= most for pause in pauses)
+
+
+async def test_an_answer_that_cannot_be_unpacked_is_an_error(
+    remote: tuple[OpenAiCompatible, Endpoint],
+) -> None:
+    backend, endpoint = remote
+    endpoint.headers = b"retry-after: 0\r\ncontent-encoding: gzip\r\n"
+    endpoint.script = [(200, b"not gzip")] * 3
+    with pytest.raises(DependencyDown):
+        await backend.embed(await backend.prepare(["a"]))

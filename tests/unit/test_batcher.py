@@ -10,8 +10,9 @@ import pytest
 
 from services.embedder.adapters.hashing import HashingBackend
 from services.embedder.app.batcher import Batcher
-from services.embedder.app.cache import VectorCache
+from services.embedder.app.cache import ENTRY_OVERHEAD_BYTES, VectorCache
 from services.embedder.app.embedding import Embedder
+from services.embedder.domain.chunking import Span
 from services.embedder.domain.model import ChunkingRule, Prepared, Purpose
 from services.kit.errors import DependencyDown, InvalidField, Overloaded, TextTooLong
 
@@ -122,6 +123,47 @@ async def test_a_cancelled_callers_texts_are_not_embedded() -> None:
         assert backend.batches == [["x"], ["kept"]]
 
 
+async def test_a_cancelled_callers_texts_hold_no_place_in_the_queue() -> None:
+    backend = Gated()
+    async with batching(backend, queue_limit=2) as batcher:
+        first = asyncio.ensure_future(batcher.embed(await texts(backend, "x"), Purpose.DOCUMENT))
+        await settle()
+        doomed = asyncio.ensure_future(batcher.embed(await texts(backend, "y", "z"), Purpose.DOCUMENT))
+        await settle()
+        with pytest.raises(Overloaded):
+            await batcher.embed(await texts(backend, "w"), Purpose.DOCUMENT)
+        doomed.cancel()
+        await settle()
+        accepted = asyncio.ensure_future(batcher.embed(await texts(backend, "w"), Purpose.DOCUMENT))
+        await settle()
+        backend.gate.set()
+        await asyncio.gather(first, accepted)
+        assert backend.batches == [["x"], ["w"]]
+
+
+class Forgetful(HashingBackend):
+    """Leaves out the last vector of its first batch."""
+
+    def __init__(self) -> None:
+        super().__init__(dimension=16)
+        self.first = True
+
+    async def embed(self, texts: Sequence[Prepared]) -> list[bytes]:
+        vectors = await super().embed(texts)
+        short, self.first = self.first, False
+        return vectors[:-1] if short else vectors
+
+
+async def test_a_model_that_leaves_out_a_text_fails_that_batch_and_no_later_one() -> None:
+    backend = Forgetful()
+    batcher = Batcher(backend, batch_size=4, queue_limit=10)
+    task = asyncio.create_task(batcher.run())
+    with pytest.raises(DependencyDown):
+        await asyncio.wait_for(batcher.embed(await texts(backend, "a", "b"), Purpose.DOCUMENT), 5)
+    assert len(await asyncio.wait_for(batcher.embed(await texts(backend, "c"), Purpose.DOCUMENT), 5)) == 1
+    task.cancel()
+
+
 async def test_a_failing_batch_fails_its_callers_only() -> None:
     backend = Gated()
     backend.gate.set()
@@ -184,14 +226,34 @@ async def test_known_texts_come_from_the_cache_until_they_are_forgotten() -> Non
         assert backend.batches[1:] == [["same"]]
 
 
-def test_the_cache_is_bounded_and_its_keys_depend_on_secret_and_revision() -> None:
-    cache = VectorCache(secret=b"k", revision="r", max_bytes=1000)
-    for number in range(50):
-        cache.put(str(number), b"v" * 50)
-    assert 0 < len(cache) <= 4
-    assert cache.get("49") == b"v" * 50
-    assert cache.get("0") is None
-    assert VectorCache(secret=b"other", revision="r", max_bytes=1000).get("49") is None
-    other = VectorCache(secret=b"k", revision="next", max_bytes=1000)
-    other._vectors = cache._vectors  # the same entries under another revision
-    assert other.get("49") is None
+async def test_forgetting_a_text_forgets_its_chunks() -> None:
+    text = "One two three. Four five six. Seven eight nine ten."
+    async with embedding(8) as (embedder, backend):
+        await embedder.embed([text, "kept"], Purpose.DOCUMENT, ChunkingRule())
+        before = len(backend.batches)
+        await embedder.embed([text], Purpose.DOCUMENT, ChunkingRule())
+        assert len(backend.batches) == before
+        assert embedder.forget([text]) == 3
+        await embedder.embed([text, "kept"], Purpose.DOCUMENT, ChunkingRule())
+        assert [len(batch) for batch in backend.batches[before:]] == [3]
+
+
+def test_the_cache_is_bounded_and_drops_what_was_used_longest_ago() -> None:
+    cache = VectorCache(secret=b"k", revision="r", max_bytes=1200)
+    whole = Span(start=0, end=1)
+    keys = [cache.content_key(str(number)) for number in range(50)]
+    for key in keys:
+        cache.put(key, whole, b"v" * 50)
+        cache.get(keys[0], whole)
+    assert 1 < len(cache) <= 1200 // (50 + ENTRY_OVERHEAD_BYTES)
+    assert cache.get(keys[0], whole) == cache.get(keys[49], whole) == b"v" * 50
+    assert cache.get(keys[1], whole) is None
+
+
+def test_the_keys_of_the_cache_depend_on_secret_and_revision() -> None:
+    def key(secret: bytes, revision: str) -> str:
+        return VectorCache(secret=secret, revision=revision, max_bytes=1).content_key("text")
+
+    assert key(b"k", "r") == key(b"k", "r")
+    assert len({key(b"k", "r"), key(b"other", "r"), key(b"k", "next")}) == 3
+    assert "text" not in key(b"k", "r")

@@ -25,6 +25,7 @@ def tokens(text: str) -> list[tuple[int, int]]:
         ("我很好。你呢？", ["我很好。", "你呢？"]),
         ("Version 1.2 is out. Yes.", ["Version 1.2 is out.", " Yes."]),
         ("यह है। ठीक।", ["यह है।", " ठीक।"]),
+        ("هل أنت هنا؟نعم.", ["هل أنت هنا؟", "نعم."]),
         ("one\ntwo\n\nthree", ["one\n", "two\n\n", "three"]),
         ("no end", ["no end"]),
     ],
@@ -53,3 +54,15 @@ def test_an_overlap_repeats_the_end_of_the_chunk_before() -> None:
     text = "a b c d e f"
     chunks = list(chunk(text, tokens(text), limit=3, overlap=1))
     assert [text[c.start : c.end].strip() for c in chunks] == ["a b c", "c d e", "e f"]
+
+
+def test_a_sentence_end_within_the_overlap_ends_one_chunk_only() -> None:
+    text = "a " * 5 + ". " + "b " * 24
+    chunks = list(chunk(text, tokens(text), limit=12, overlap=5))
+    assert [text[c.start : c.end].split() for c in chunks] == [
+        ["a"] * 5 + ["."],
+        ["a"] * 4 + ["."] + ["b"] * 7,
+        ["b"] * 12,
+        ["b"] * 12,
+        ["b"] * 8,
+    ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -15,13 +15,14 @@ import onnxruntime
 from tokenizers import Tokenizer
 
 from services.embedder.domain.model import ModelDescription, Prepared
-from services.kit.errors import StartupError
+from services.kit.errors import DependencyDown, StartupError
 
 MODEL_FILE = "model.onnx"
 TOKENIZER_FILE = "tokenizer.json"
 MANIFEST_FILE = "manifest.json"
 DEFAULT_MAX_TOKENS = 512  # BERT's positions, where no manifest says otherwise
 PROBE = "dimension"
+TOKENS_PER_RUN = 1024  # attention grows with the square of a text: short runs are faster and hold less (P-9)
 
 
 class OnnxFolder:
@@ -76,10 +77,9 @@ class OnnxFolder:
         """Runs the model once; returns the size of its vectors."""
         try:
             return len(self.embed_now(self.prepare_now([PROBE]))[0]) // 4
-        except (RuntimeError, ValueError, TypeError, IndexError) as error:
-            raise StartupError(
-                f"the model in {folder} cannot embed a text: {type(error).__name__}"
-            ) from error
+        except (DependencyDown, ValueError, TypeError, IndexError) as error:
+            cause = type(error.__cause__ or error).__name__
+            raise StartupError(f"the model in {folder} cannot embed a text: {cause}") from error
 
     async def prepare(self, texts: Sequence[str]) -> list[Prepared]:
         """Tokenises with the model's own tokenizer."""
@@ -110,7 +110,14 @@ class OnnxFolder:
         return prepared
 
     def embed_now(self, texts: Sequence[Prepared]) -> list[bytes]:
-        """One run of the model over a batch, padded to its longest text."""
+        """Runs the model over the texts in their order, at most TOKENS_PER_RUN padded tokens at a time.
+
+        Raises DependencyDown when the model fails.
+        """
+        return [vector for part in runs(texts) for vector in self._run(part)]
+
+    def _run(self, texts: Sequence[Prepared]) -> list[bytes]:
+        """One run, padded to the longest text."""
         width = max(len(text.ids) for text in texts)
         ids = np.zeros((len(texts), width), dtype=np.int64)
         mask = np.zeros_like(ids)
@@ -120,13 +127,28 @@ class OnnxFolder:
         feed = {"input_ids": ids, "attention_mask": mask}
         if "token_type_ids" in self._inputs:
             feed["token_type_ids"] = np.zeros_like(ids)
-        output = np.asarray(self._session.run(None, feed)[0], dtype=np.float32)
+        try:
+            output = np.asarray(self._session.run(None, feed)[0], dtype=np.float32)
+        except Exception as error:  # the runtime's errors share no base class
+            raise DependencyDown("the model failed") from error
         if output.ndim == 3:
             weights = mask[:, :, None].astype(np.float32)
             output = (output * weights).sum(axis=1) / weights.sum(axis=1)
         norms = np.linalg.norm(output, axis=1, keepdims=True)
         unit = (output / np.maximum(norms, np.finfo(np.float32).tiny)).astype("<f4")
         return [row.tobytes() for row in unit]
+
+
+def runs(texts: Sequence[Prepared]) -> Iterator[Sequence[Prepared]]:
+    """Cuts a batch where padding it to its longest text would pass TOKENS_PER_RUN; never below one text."""
+    start, width = 0, 0
+    for index, text in enumerate(texts):
+        width = max(width, len(text.ids))
+        if index > start and width * (index - start + 1) > TOKENS_PER_RUN:
+            yield texts[start:index]
+            start, width = index, len(text.ids)
+    if texts:
+        yield texts[start:]
 
 
 def _session(path: Path, threads: int) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import re
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 import httpx
@@ -32,6 +32,7 @@ class OpenAiCompatible:
         max_tokens: int,
         attempts: int = 4,
         pause: float = 0.5,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self.description = ModelDescription(
             name=model, dimension=dimension, max_tokens=max_tokens, revision=f"remote:{model}:{dimension}"
@@ -39,6 +40,7 @@ class OpenAiCompatible:
         self._client = client
         self._attempts = attempts
         self._pause = pause
+        self._sleep = sleep
         self._log = structlog.get_logger("embedder")
 
     @classmethod
@@ -78,11 +80,11 @@ class OpenAiCompatible:
                     self._log.error("embedding_refused", status=response.status_code)
                     raise DependencyDown("the embedding endpoint refused the request")
                 retry_after = _retry_after(response)
-            except httpx.TransportError as error:
+            except httpx.RequestError as error:
                 self._log.warning("embedding_unreachable", error=type(error).__name__, attempt=attempt)
             if attempt < self._attempts:
                 backoff = self._pause * 2 ** (attempt - 1) * random.uniform(0.5, 1.0)
-                await asyncio.sleep(min(MAX_PAUSE_SECONDS, max(retry_after, backoff)))
+                await self._sleep(min(MAX_PAUSE_SECONDS, max(retry_after, backoff)))
         raise DependencyDown("the embedding endpoint does not answer")
 
     async def close(self) -> None:
@@ -92,14 +94,16 @@ class OpenAiCompatible:
     def _vectors(self, response: httpx.Response, count: int) -> list[bytes]:
         try:
             rows: dict[int, Any] = {row["index"]: row["embedding"] for row in response.json()["data"]}
-            matrix = np.array([rows[index] for index in range(count)], dtype=np.float32)
+            matrix = np.array([rows[index] for index in range(count)], dtype=np.float64)
         except (ValueError, KeyError, TypeError) as error:
             raise DependencyDown("the embedding endpoint's answer makes no sense") from error
         if matrix.shape != (count, self.description.dimension) or not np.isfinite(matrix).all():
             raise DependencyDown(
                 f"the embedding endpoint's vectors are not {self.description.dimension} finite values each"
             )
-        norms = np.maximum(np.linalg.norm(matrix, axis=1, keepdims=True), np.finfo(np.float32).tiny)
+        norms = np.linalg.norm(matrix, axis=1, keepdims=True)
+        if not (norms.all() and np.isfinite(norms).all()):
+            raise DependencyDown("the embedding endpoint sent a vector without a direction")
         return [row.tobytes() for row in (matrix / norms).astype("<f4")]
 
 

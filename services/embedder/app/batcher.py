@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from services.embedder.app.ports import EmbeddingBackend
 from services.embedder.domain.model import Prepared, Purpose
-from services.kit.errors import Overloaded
+from services.kit.errors import DependencyDown, Overloaded
 
 RETRY_SECONDS = 1.0
 
@@ -24,8 +24,8 @@ class Batcher:
 
     An idle batcher sends at once. While a batch is under way texts gather; the next batch takes queries
     before documents, then neighbours in length, so that little is padded. Beyond `queue_limit` waiting texts
-    callers are refused with Overloaded. A cancelled caller's texts are skipped; a failing batch fails its
-    callers only.
+    callers are refused with Overloaded; one that finds none waiting is taken whole. The texts of a cancelled
+    caller are skipped and hold no place; a failing batch fails its callers only.
     """
 
     def __init__(self, backend: EmbeddingBackend, *, batch_size: int, queue_limit: int) -> None:
@@ -37,12 +37,13 @@ class Batcher:
 
     @property
     def waiting(self) -> int:
-        """How many texts wait."""
-        return sum(len(queue) for queue in self._queues.values())
+        """How many texts wait for a batch that some caller still wants."""
+        return sum(not item.future.done() for queue in self._queues.values() for item in queue)
 
     async def embed(self, texts: Sequence[Prepared], purpose: Purpose) -> list[bytes]:
         """Vectors in the order of the texts. Raises Overloaded, or what the model raised."""
-        if self.waiting + len(texts) > self._queue_limit and self.waiting:
+        waiting = self.waiting
+        if waiting and waiting + len(texts) > self._queue_limit:
             raise Overloaded("the embedder's queue is full", retry_after=RETRY_SECONDS)
         loop = asyncio.get_running_loop()
         items = [_Item(text, loop.create_future()) for text in texts]
@@ -78,6 +79,8 @@ class Batcher:
     async def _send(self, batch: list[_Item]) -> None:
         try:
             vectors = await self._backend.embed([item.text for item in batch])
+            if len(vectors) != len(batch):
+                raise DependencyDown("the model did not answer every text")
         except asyncio.CancelledError:
             raise
         except Exception as error:  # noqa: BLE001 - handed to the callers of this batch

@@ -16,6 +16,9 @@ SPECIAL_TOKENS = 2  # a begin and an end mark around each text
 RETOKENISED = 8  # a part may count a few tokens more alone than inside its text
 
 
+_Part = tuple[int, Span, Prepared]  # which text of the request, its characters, and they tokenised
+
+
 class Embedder:
     """Embeds texts, long ones in chunks if asked."""
 
@@ -43,16 +46,18 @@ class Embedder:
         if chunking and chunking.overlap_tokens > self.description.max_tokens // 2:
             raise InvalidField("chunking.overlap_tokens", "at most half of the model's limit")
         parts = await self._parts(texts, chunking)
-        vectors = await self._vectors([part for _, _, part in parts], purpose)
+        vectors = await self._vectors(texts, parts, purpose)
         return [
             Embedded(text_index=index, start=span.start, end=span.end, vector=vector)
             for (index, span, _), vector in zip(parts, vectors, strict=True)
         ]
 
-    async def _parts(
-        self, texts: Sequence[str], chunking: ChunkingRule | None
-    ) -> list[tuple[int, Span, Prepared]]:
-        parts: list[tuple[int, Span, Prepared]] = []
+    def forget(self, texts: Sequence[str]) -> int:
+        """Drops what is cached of erased texts, their chunks too; returns how many vectors (M-6)."""
+        return self._cache.forget(texts)
+
+    async def _parts(self, texts: Sequence[str], chunking: ChunkingRule | None) -> list[_Part]:
+        parts: list[_Part] = []
         for index, prepared in enumerate(await self._backend.prepare(texts)):
             if prepared.token_count <= self.description.max_tokens:
                 parts.append((index, Span(start=0, end=len(prepared.text)), prepared))
@@ -78,12 +83,20 @@ class Embedder:
                 return list(zip(spans, parts, strict=True))
             limit -= RETOKENISED
 
-    async def _vectors(self, parts: Sequence[Prepared], purpose: Purpose) -> list[bytes]:
-        found = {part.text: vector for part in parts if (vector := self._cache.get(part.text)) is not None}
-        missing = list({part.text: part for part in parts if part.text not in found}.values())
+    async def _vectors(self, texts: Sequence[str], parts: Sequence[_Part], purpose: Purpose) -> list[bytes]:
+        """A vector for each part: from the cache, or made once for parts of the same text."""
+        keys = [self._cache.content_key(text) for text in texts]
+        vectors = [self._cache.get(keys[index], span) for index, span, _ in parts]
+        missing = {
+            part.text: part for (_, _, part), known in zip(parts, vectors, strict=True) if known is None
+        }
+        made: dict[str, bytes] = {}
         if missing:
-            made = await self._batcher.embed(missing, purpose)
-            for part, vector in zip(missing, made, strict=True):
-                self._cache.put(part.text, vector)
-                found[part.text] = vector
-        return [found[part.text] for part in parts]
+            made = dict(zip(missing, await self._batcher.embed(list(missing.values()), purpose), strict=True))
+        found: list[bytes] = []
+        for (index, span, part), known in zip(parts, vectors, strict=True):
+            vector = made[part.text] if known is None else known
+            if known is None:
+                self._cache.put(keys[index], span, vector)
+            found.append(vector)
+        return found
