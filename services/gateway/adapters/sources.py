@@ -16,12 +16,13 @@ from services.gateway.adapters.texts import shown_text
 from services.gateway.app.backends import Backends
 from services.gateway.app.ports import ConversationView, Found, WindowView
 from services.gateway.domain.prompt import Fact, Speaker, Turn
-from services.kit.errors import PalimpsestError
+from services.kit.errors import DeadlineExceeded, DependencyDown, PalimpsestError
 from services.kit.times import from_timestamp
 
 QUERY_BYTES = 1024  # X-2
 CANDIDATES = 12  # older messages asked for: some of them are shown anyway
 STANDING = 20  # S-10
+STANDING_DOWN = "standing memories not available"
 CHANNELS = (
     recall_pb2.CHANNEL_VECTOR,
     recall_pb2.CHANNEL_KEYWORD,
@@ -63,13 +64,17 @@ class ServiceSources:
             tail[0] = replace(tail[0], omitted_before=response.omitted_count)
         return WindowView(head=len(head), turns=(*head, *tail), omitted=response.omitted_count)
 
-    async def standing(self, agent_id: str, contact_ids: Sequence[str]) -> list[Fact]:
+    async def standing(self, agent_id: str, contact_ids: Sequence[str]) -> Found:
         """See the port."""
         request = semantic_pb2.SelectStandingMemoriesRequest(
             scope=_scope(agent_id, contact_ids), limit=STANDING
         )
-        response = await self._backends.semantic.SelectStandingMemories(request)
-        return [fact(memory) for memory in response.memories]
+        try:
+            response = await self._backends.semantic.SelectStandingMemories(request)
+        except (DependencyDown, DeadlineExceeded) as error:
+            self._log.warning("standing_memories_down", reason=error.reason)
+            return Found(failures=(recall_pb2.ChannelFailure(cause=STANDING_DOWN),))
+        return Found(memories=tuple(fact(memory) for memory in response.memories))
 
     async def find(
         self,
@@ -160,13 +165,15 @@ def fact(memory: resources_pb2.Memory) -> Fact:
 
 def turn(message: resources_pb2.Message) -> Turn:
     """A message as the prompt shows it."""
+    said, returned = shown_text(message)
     return Turn(
         conversation_id=message.conversation_id,
         message_id=message.id,
         role=Speaker(message.role or Speaker.USER),
         author=message.author,
         time=from_timestamp(message.time),
-        text=shown_text(message),
+        text=said,
+        results=returned,
     )
 
 

@@ -6,9 +6,14 @@ from google.protobuf.json_format import MessageToJson
 from palimpsest.common.v1 import resources_pb2
 
 
-def shown_text(message: resources_pb2.Message) -> str:
-    """All parts, one a line."""
-    return "\n".join(_part(part) for part in message.parts)
+def shown_text(message: resources_pb2.Message) -> tuple[str, str]:
+    """What is said, and what tools returned: all parts, one a line. Of a tool's message all is said."""
+    said: list[str] = []
+    returned: list[str] = []
+    for part in message.parts:
+        result = part.WhichOneof("kind") == "tool_result" and message.role != resources_pb2.ROLE_TOOL
+        (returned if result else said).append(_part(part))
+    return "\n".join(said), "\n".join(returned)
 
 
 def _part(part: resources_pb2.Part) -> str:

@@ -32,6 +32,7 @@ class Keys:
         self._store = store
         self._clock = clock
         self._checked: dict[str, tuple[datetime, ApiKey]] = {}
+        self._revocations = 0
 
     async def authenticate(self, metadata: Mapping[str, str]) -> Principal:
         """The key's principal. Unknown, malformed, expired and revoked keys are told apart by nobody."""
@@ -48,12 +49,14 @@ class Keys:
 
     async def _check(self, secret: str, now: datetime) -> ApiKey | None:
         key_id = id_of(secret)
+        revocations = self._revocations
         key = await self._store.get(key_id) if key_id else None
         if key is None or not key.opens_with(secret):
             return None
-        if len(self._checked) >= CACHED_KEYS:
-            self._checked.clear()
-        self._checked[secret] = (now, key)
+        if revocations == self._revocations:  # else what was read may be out of date
+            if len(self._checked) >= CACHED_KEYS:
+                self._checked.clear()
+            self._checked[secret] = (now, key)
         return key
 
     async def create(
@@ -79,11 +82,17 @@ class Keys:
         """Keys of a tenant, oldest first."""
         return await self._store.page(tenant, after, limit)
 
-    async def revoke(self, tenant: str, key_id: str) -> ApiKey:
-        """Revokes for good. Raises NotFound."""
-        key = await self._store.revoke(tenant, key_id, self._clock())
+    async def revoke(self, by: Principal, key_id: str) -> ApiKey:
+        """Revokes for good. Raises NotFound, and NotAllowed for a key that `by` could not have made."""
+        known = await self._store.get(key_id)
+        if known is not None and known.tenant == by.tenant:
+            within = by.agents is None or (known.agents is not None and known.agents <= by.agents)
+            if known.role > by.role or not within:
+                raise NotAllowed("a key cannot revoke one that reaches further than itself")
+        key = await self._store.revoke(by.tenant, key_id, self._clock())
         if key is None:
             raise NotFound("key", key_id)
+        self._revocations += 1
         self._checked = {secret: entry for secret, entry in self._checked.items() if entry[1].id != key_id}
         return key
 
@@ -94,9 +103,11 @@ class Keys:
         Raises StartupError.
         """
         path = data_dir / FIRST_KEY_FILE
-        if path.exists() and await self._check(path.read_text("utf-8").strip(), self._clock()):
+        now = self._clock()
+        known = await self._check(_content(path), now)
+        if known is not None and known.usable(now):
             return
-        if await self._store.any_operator(self._clock()):
+        if await self._store.any_operator(now):
             structlog.get_logger("keys").warning("first_key_replaced", file=FIRST_KEY_FILE)
         _, secret = await self._make(DEFAULT_TENANT, FIRST_KEY_NAME, Role.OPERATOR, None, None)
         try:
@@ -130,3 +141,13 @@ class Keys:
         )
         await self._store.add(key)
         return key, secret
+
+
+def _content(path: Path) -> str:
+    """A key file's content; empty if there is none. Raises StartupError."""
+    try:
+        return path.read_text("utf-8", "replace").strip()
+    except FileNotFoundError:
+        return ""
+    except OSError as error:
+        raise StartupError(f"cannot read {path}: {error.strerror}") from error

@@ -66,8 +66,8 @@ class PromptSources(Protocol):
     async def window(self, agent_id: str, conversation_id: str, budget: int) -> WindowView:
         """The history that fits."""
 
-    async def standing(self, agent_id: str, contact_ids: Sequence[str]) -> list[Fact]:
-        """Memories that always show, most relevant first."""
+    async def standing(self, agent_id: str, contact_ids: Sequence[str]) -> Found:
+        """Memories that always show, most relevant first; a failure where they can't be had."""
 
     async def find(
         self,

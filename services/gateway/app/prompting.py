@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 
 from services.gateway.app.ports import Found, PromptSources
 from services.gateway.domain.prompt import (
@@ -43,14 +44,14 @@ class Prompting:
             self._sources.standing(agent_id, view.contact_ids),
             self._sources.find(agent_id, conversation_id, view.contact_ids, message, wait_for),
         )
-        facts_used = facts_layer(standing, split.facts).tokens
+        facts_used = facts_layer(standing.memories, split.facts).tokens
         room = split.history(facts_used, 0)
         window = await self._sources.window(agent_id, conversation_id, max(LEAST_HISTORY_TOKENS, room))
         ingredients = Ingredients(
             system_prompt=view.system_prompt,
             message=message,
             author=author,
-            facts=tuple(standing),
+            facts=standing.memories,
             history=window.turns,
             head=window.head,
             omitted=window.omitted,
@@ -63,4 +64,4 @@ class Prompting:
         ]
         if placed:
             await self._sources.count_access(agent_id, list(dict.fromkeys(placed)))
-        return prompt, found
+        return prompt, replace(found, failures=(*standing.failures, *found.failures))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from palimpsest.common.v1 import resources_pb2
 from palimpsest.episodic.v1 import episodic_pb2
 from palimpsest.gateway.v1 import memories_pb2 as pb
 from palimpsest.semantic.v1 import semantic_pb2
@@ -14,6 +17,16 @@ async def scope(backends: Backends, agent_id: str, contact_id: str) -> semantic_
     """The agent and the person's contact ids. Raises NotFound."""
     ids = await backends.contact_ids(agent_id, contact_id)
     return semantic_pb2.Scope(agent_id=agent_id, contact_ids=ids)
+
+
+def check_tokens(agent_id: str, tokens: Iterable[resources_pb2.FreshnessToken]) -> None:
+    """A read waits for its own agent only, lest a key learn of agents that it does not reach.
+
+    Raises InvalidField.
+    """
+    for number, token in enumerate(tokens):
+        if token.agent_id != agent_id:
+            raise InvalidField(f"wait_for[{number}].agent_id", "must be the agent that is read")
 
 
 async def remember(backends: Backends, request: pb.RememberRequest) -> pb.RememberResponse:
@@ -65,6 +78,7 @@ async def list_memories(backends: Backends, request: pb.ListMemoriesRequest) -> 
 
 async def recall(backends: Backends, request: pb.RecallRequest) -> pb.RecallResponse:
     """Memories."""
+    check_tokens(request.agent_id, request.wait_for)
     response = await backends.semantic.RecallMemories(
         semantic_pb2.RecallMemoriesRequest(
             scope=await scope(backends, request.agent_id, request.contact_id),
@@ -83,6 +97,7 @@ async def recall_conversation(
     backends: Backends, request: pb.RecallConversationRequest
 ) -> pb.RecallConversationResponse:
     """Messages, as exact originals, with neighbours on request."""
+    check_tokens(request.agent_id, request.wait_for)
     where, conversation_id = await _search_place(backends, request)
     response = await backends.semantic.RecallMessages(
         semantic_pb2.RecallMessagesRequest(

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator
-from typing import Any
+from typing import Any, TypeAlias
 
 from palimpsest.episodic.v1 import episodic_pb2
 from palimpsest.gateway.v1 import conversations_pb2 as pb
 
 from services.gateway.app.backends import Backends
+
+Place: TypeAlias = "tuple[str, str]"  # agent and conversation
 
 MAX_IN_FLIGHT = 8  # chunks of one stream that are stored at the same time (of different conversations)
 
@@ -53,13 +55,14 @@ class IngestStream:
 
     def __init__(self, backends: Backends) -> None:
         self._backends = backends
-        self._last: dict[tuple[str, str], asyncio.Task[pb.IngestResponse]] = {}
+        self._newest: dict[Place, asyncio.Task[pb.IngestResponse]] = {}  # those that are not stored yet
+        self._last_ids: dict[Place, str] = {}  # all that is kept of a chunk: a stream may be long
 
     async def run(
         self, requests: AsyncIterator[pb.IngestStreamRequest]
     ) -> AsyncIterator[pb.IngestStreamResponse]:
         """Answers while it reads."""
-        waiting: deque[asyncio.Task[pb.IngestResponse]] = deque()
+        waiting: deque[asyncio.Task[Any]] = deque()
         reading: asyncio.Task[Any] | None = asyncio.ensure_future(anext(requests, None))
         try:
             while reading or waiting:
@@ -73,29 +76,37 @@ class IngestStream:
                 while waiting and waiting[0].done():
                     yield pb.IngestStreamResponse(chunk=waiting.popleft().result())
                 if takes_more and reading is not None and reading.done():
-                    request = reading.result()
-                    reading = None
-                    if request is not None:
+                    read, reading = reading, None
+                    if read.exception() is not None:
+                        waiting.append(read)  # a chunk that can't be read fails in its turn
+                    elif (request := read.result()) is not None:
                         waiting.append(self._start(request.chunk))
                         reading = asyncio.ensure_future(anext(requests, None))
         finally:
-            for task in (*waiting, *([reading] if reading else [])):
+            left = [*waiting, *([reading] if reading else [])]
+            for task in left:
                 task.cancel()
+            await asyncio.gather(*left, return_exceptions=True)
 
     def _start(self, chunk: pb.IngestRequest) -> asyncio.Task[pb.IngestResponse]:
         place = (chunk.agent_id, chunk.conversation_id)
-        task = asyncio.ensure_future(self._store(chunk, self._last.get(place)))
-        self._last[place] = task
+        task = asyncio.ensure_future(self._store(chunk, place, self._newest.get(place)))
+        self._newest[place] = task
         return task
 
     async def _store(
-        self, chunk: pb.IngestRequest, before: asyncio.Task[pb.IngestResponse] | None
+        self, chunk: pb.IngestRequest, place: Place, before: asyncio.Task[pb.IngestResponse] | None
     ) -> pb.IngestResponse:
+        """After the chunk before it; one that failed stays the newest, so that none is stored after it."""
         if before is not None:
-            previous = await asyncio.shield(before)
-            if not chunk.parent_id:
-                chunk.parent_id = previous.messages[-1].message_id
-        return await ingest(self._backends, chunk)
+            await asyncio.shield(before)
+        if not chunk.parent_id:
+            chunk.parent_id = self._last_ids.get(place, "")
+        response = await ingest(self._backends, chunk)
+        self._last_ids[place] = response.messages[-1].message_id
+        if self._newest.get(place) is asyncio.current_task():
+            del self._newest[place]
+        return response
 
 
 def _stored(response: episodic_pb2.AppendMessagesResponse) -> list[pb.StoredMessage]:

@@ -50,5 +50,5 @@ def fenced(name: str, text: str) -> str:
 
 
 def header(text: str) -> str:
-    """A line that says who speaks; quoted text cannot look like it."""
-    return f"{OPEN}{plain(text)}{CLOSE}"
+    """One line that says who speaks; quoted text cannot look like it."""
+    return f"{OPEN}{plain(' '.join(text.split()))}{CLOSE}"

@@ -24,6 +24,7 @@ SEPARATOR = "\n\n"
 RETRIEVED_NOTE = "Chat memory that may bear on the new message. Use its words only where they help."
 FACTS_TITLE = "memories"
 SEPARATOR_TOKENS = 1
+EARLIER_SYSTEM = "earlier system message"
 
 
 class LayerKind(IntEnum):
@@ -58,7 +59,10 @@ class Fact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """A message as the prompt shows it; `text` is all that it says, `omitted_before` what lies between."""
+    """A message as the prompt shows it: what it says, and what tools returned in it.
+
+    `omitted_before` messages lie between it and the one shown before it. Of a tool's message all is `text`.
+    """
 
     conversation_id: str
     message_id: str
@@ -66,6 +70,7 @@ class Turn:
     author: str
     time: datetime
     text: str
+    results: str = ""
     omitted_before: int = 0
 
 
@@ -211,59 +216,86 @@ def retrieved_layer(older: Sequence[Turn], memories: Sequence[Fact], shown: set[
 def history_layer(turns: Sequence[Turn], head: int, omitted: int, budget: int) -> Layer:
     """The first `head` turns and the newest ones, as far as they fit; what is left out is counted.
 
-    Turns give way from behind the head on; the newest stays longest.
+    Turns give way from behind the head on; the newest stays longest, and alone it is cut to fit (E-5).
     """
-    kept = list(turns)
-    while kept and estimate_tokens(_history_text(kept)) > budget:
-        head = min(head, len(kept) - 1)
-        dropped = kept.pop(head)
-        omitted += 1
-        if head < len(kept):
-            gap = kept[head].omitted_before + dropped.omitted_before + 1
-            kept[head] = replace(kept[head], omitted_before=gap)
-        elif kept:
-            head -= 1
+    fewest, most = 0, len(turns)  # leaving out `most` fits, always
+    while fewest < most:
+        count = (fewest + most) // 2
+        if estimate_tokens(_history_text(_without(turns, head, count))) <= budget:
+            most = count
+        else:
+            fewest = count + 1
+    kept = _without(turns, head, most)
+    if turns and not kept:
+        kept = _newest_cut(_without(turns, head, len(turns) - 1)[0], budget)
     return Layer(
-        kind=LayerKind.HISTORY, text=_history_text(kept), budget=budget, turns=tuple(kept), omitted=omitted
+        kind=LayerKind.HISTORY,
+        text=_history_text(kept),
+        budget=budget,
+        turns=tuple(kept),
+        omitted=omitted + len(turns) - len(kept),
     )
+
+
+def _newest_cut(turn: Turn, budget: int) -> list[Turn]:
+    """The turn without as much of its end as it takes to fit; nothing if not even its beginning does."""
+    fewest, most = 0, len(turn.text) + len(turn.results)
+    while fewest < most:
+        length = (fewest + most + 1) // 2
+        if estimate_tokens(_history_text([_cut(turn, length)])) <= budget:
+            fewest = length
+        else:
+            most = length - 1
+    return [_cut(turn, fewest)] if fewest else []
+
+
+def _cut(turn: Turn, length: int) -> Turn:
+    """The first characters of what it says and of what tools returned, with a mark where it was cut."""
+    mark = f" […cut; whole in message {turn.message_id}]"
+    if length <= len(turn.text):
+        return replace(turn, text=turn.text[:length] + mark, results="")
+    return replace(turn, results=turn.results[: length - len(turn.text)] + mark)
+
+
+def _without(turns: Sequence[Turn], head: int, count: int) -> list[Turn]:
+    """The turns but for `count` of them behind the head, or from its end on; the gap is noted."""
+    if count >= len(turns):
+        return []
+    start = min(head, len(turns) - 1 - count)
+    kept = [*turns[:start], *turns[start + count :]]
+    if count:
+        gap = count + sum(turn.omitted_before for turn in turns[start : start + count + 1])
+        kept[start] = replace(kept[start], omitted_before=gap)
+    return kept
 
 
 def assemble(parts: Ingredients, budget: int) -> Prompt:
     """The prompt, never over budget by the estimate of its whole text. Raises BudgetTooSmall."""
     split = shares(parts.system_prompt, parts.author, parts.message, budget)
     facts = facts_layer(parts.facts, split.facts)
-    history, retrieved = _rest(parts, split, facts)
-    room = split.history(facts.tokens, retrieved.tokens)
+    room, retrieved_room = split.history(facts.tokens, 0), split.retrieved
     while True:
         history = history_layer(parts.history, parts.head, parts.omitted, room)
-        prompt = _write(parts, facts, history, retrieved, budget)
+        shown = {_place(turn) for turn in history.turns} | set(facts.memory_ids)
+        retrieved = retrieved_layer(parts.older, parts.memories, shown, retrieved_room)
+        room = min(room, split.history(facts.tokens, retrieved.tokens))
+        if history.tokens > room:
+            continue  # a shorter history may let more be retrieved, so both are chosen again
+        prompt = _write(parts, facts, replace(history, budget=room), retrieved, budget)
         over = prompt.tokens - budget
         if over <= 0:
             return prompt
         # Estimates don't add up exactly: give way in the order of what is missed least.
         if history.turns:
             room = max(0, history.tokens - over)
-            if room >= history.tokens:
-                room = history.tokens - 1
         elif retrieved.text:
-            retrieved = replace(retrieved, text="", memory_ids=(), turns=())
+            retrieved_room = 0
         elif facts.text:
             facts = replace(facts, text="", memory_ids=())
         else:
             raise BudgetTooSmall(
                 f"the system prompt and the message take {prompt.tokens} tokens; the budget is {budget}"
             )
-
-
-def _rest(parts: Ingredients, split: Shares, facts: Layer) -> tuple[Layer, Layer]:
-    """History and what was retrieved: each within its share, then history with what the other leaves."""
-    history = retrieved = Layer(kind=LayerKind.RETRIEVED, text="", budget=split.retrieved)
-    for used in (split.retrieved, None):
-        room = split.history(facts.tokens, retrieved.tokens if used is None else used)
-        history = history_layer(parts.history, parts.head, parts.omitted, room)
-        shown = {_place(turn) for turn in history.turns} | set(facts.memory_ids)
-        retrieved = retrieved_layer(parts.older, parts.memories, shown, split.retrieved)
-    return history, retrieved
 
 
 def _write(parts: Ingredients, facts: Layer, history: Layer, retrieved: Layer, budget: int) -> Prompt:
@@ -288,9 +320,9 @@ def _said(turn: Turn) -> Said:
     if turn.role is Speaker.TOOL:
         return Said(role=Speaker.USER, content=fenced("tool result", turn.text))
     if turn.role is Speaker.SYSTEM:
-        return Said(role=Speaker.USER, content=fenced("earlier system message", turn.text))
+        return Said(role=Speaker.USER, content=fenced(EARLIER_SYSTEM, turn.text))
     named = turn.author and turn.role is Speaker.USER
-    return Said(role=turn.role, content=plain(f"{turn.author}: {turn.text}" if named else turn.text))
+    return Said(role=turn.role, content=(plain(f"{turn.author}: ") if named else "") + _words(turn))
 
 
 def _alternating(said: Sequence[Said]) -> tuple[Said, ...]:
@@ -328,19 +360,29 @@ def _history_text(turns: Sequence[Turn]) -> str:
 
 
 def _turn_text(turn: Turn) -> str:
-    who = f"{turn.role.name.lower()} {turn.author}".strip()
-    body = fenced("tool result", turn.text) if turn.role is Speaker.TOOL else plain(turn.text)
+    role = EARLIER_SYSTEM if turn.role is Speaker.SYSTEM else turn.role.name.lower()
+    who = f"{role} {turn.author}".strip()
+    body = fenced("tool result", turn.text) if turn.role is Speaker.TOOL else _words(turn)
     return f"{header(f'{who}, {turn.time:%Y-%m-%d %H:%M}')}\n{body}"
+
+
+def _words(turn: Turn) -> str:
+    """What was said as it is, what tools returned as data."""
+    results = fenced("tool result", turn.results) if turn.results else ""
+    return "\n".join(text for text in (plain(turn.text), results) if text)
+
+
+def _quoted(turn: Turn) -> str:
+    """A line that says who and when, and indented lines: no message can pass for two."""
+    said = "\n".join(text for text in (turn.text, turn.results) if text)
+    who = _one_line(turn.author) or turn.role.name.lower()
+    return f"{who}, {turn.time:%Y-%m-%d %H:%M}: " + "\n  ".join(said.splitlines())
 
 
 def _retrieved_text(turns: Sequence[Turn], memories: Sequence[Fact]) -> str:
     parts = []
     if turns:
-        lines = [
-            f"{turn.author or turn.role.name.lower()}, {turn.time:%Y-%m-%d %H:%M}: {turn.text}"
-            for turn in turns
-        ]
-        parts.append(fenced("older messages", "\n".join(lines)))
+        parts.append(fenced("older messages", "\n".join(map(_quoted, turns))))
     if memories:
         parts.append(fenced("matching memories", "\n".join(map(_fact_line, memories))))
     return "\n".join([RETRIEVED_NOTE, *parts]) if parts else ""

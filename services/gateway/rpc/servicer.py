@@ -158,6 +158,7 @@ class GatewayServicer(PassedOn):
         self, request: prompt_pb2.AssemblePromptRequest, context: Any
     ) -> prompt_pb2.AssemblePromptResponse:
         """See the proto."""
+        recalling.check_tokens(request.agent_id, request.wait_for)
         made, found = await self._prompting.assemble(
             request.agent_id,
             request.conversation_id,
@@ -210,7 +211,7 @@ class GatewayServicer(PassedOn):
         self, request: administration_pb2.RevokeApiKeyRequest, context: Any
     ) -> administration_pb2.RevokeApiKeyResponse:
         """See the proto."""
-        revoked = await self._keys.revoke(current_principal().tenant, request.key_id)
+        revoked = await self._keys.revoke(current_principal(), request.key_id)
         return administration_pb2.RevokeApiKeyResponse(key=convert.key(revoked))
 
     async def _count_indexed(self, agent_id: str, conversations: list[resources_pb2.Conversation]) -> None:

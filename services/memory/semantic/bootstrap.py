@@ -17,6 +17,7 @@ from prometheus_client import Histogram
 
 from services.kit.channels import Channels
 from services.kit.context import act_as
+from services.kit.errors import DeadlineExceeded, DependencyDown, StartupError
 from services.kit.identity import Principal, Role
 from services.kit.outbox import Relay, SqliteOutbox
 from services.kit.serving import Service, background
@@ -41,8 +42,11 @@ CANONICAL_FILE = "semantic.db"
 INDEX_FILE = "semantic-index.db"
 VECTOR_FOLDER = "vectors"
 LAG_BUCKETS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60, 600, 3600)
+EMBEDDER_SECONDS = 30.0  # how long a start waits for the embedder
+EMBEDDER_POLL_SECONDS = 0.5
 PACKAGE = "services.memory.semantic"
-ANALYSER_FACT = "analyser_revision"
+REVISION_FACT = "revision"
+INDEX_REVISION = f"2.{ANALYSER_REVISION}"  # of its tables, and of the terms in them
 STARTING = Principal(tenant="system", role=Role.SERVICE, subject="semantic")
 
 
@@ -57,11 +61,10 @@ async def build(
     migrations = files(PACKAGE) / "migrations"
     database = await Database.open(settings.data_dir / CANONICAL_FILE, migrations / "canonical")
     stack.push_async_callback(database.close)
-    index_database, items_lost = await _open_index(settings.data_dir / INDEX_FILE, migrations / "index")
+    index_database = await _open_index(settings.data_dir / INDEX_FILE, migrations / "index")
     stack.push_async_callback(index_database.close)
     texts = EmbedderTexts(channels.embedder)
-    with act_as(STARTING):
-        model = await texts.model()
+    model = await _model(texts)
     vectors = await _open_vectors(settings.data_dir / VECTOR_FOLDER, model)
     stack.push_async_callback(vectors.close)
 
@@ -99,7 +102,7 @@ async def build(
         items=items,
     )
     reconciler = Reconciler(store=store, items=items, vectors=vectors, wake=relay.wake)
-    background(stack, [relay.run(), reconciler.run(items_lost=items_lost)])
+    background(stack, [relay.run(), reconciler.run()])
 
     def add(server: Any) -> None:
         semantic_pb2_grpc.add_SemanticServiceServicer_to_server(servicer, server)
@@ -112,27 +115,40 @@ async def build(
     )
 
 
-async def _open_index(path: Path, migrations: Traversable) -> tuple[Database, bool]:
-    """The item index, and whether it is new (or was corrupt, or of another analyser: then it is new too)."""
-    lost = not await asyncio.to_thread(path.exists)
+async def _model(texts: EmbedderTexts) -> VectorModel:
+    """What the embedder describes; it is waited for, since it may start later than this service."""
+    deadline = asyncio.get_running_loop().time() + EMBEDDER_SECONDS
+    while True:
+        try:
+            with act_as(STARTING):
+                return await texts.model()
+        except (DependencyDown, DeadlineExceeded) as error:
+            if asyncio.get_running_loop().time() >= deadline:
+                raise StartupError("the embedder does not answer") from error
+            await asyncio.sleep(EMBEDDER_POLL_SECONDS)
+
+
+async def _open_index(path: Path, migrations: Traversable) -> Database:
+    """The item index; a new one in place of one that is corrupt or of another revision."""
     try:
         database = await Database.open(path, migrations, synchronous="NORMAL")
     except CorruptDatabase:
         structlog.get_logger("semantic").warning("index_corrupt", file=path.name)
         _remove(path)
-        database, lost = await Database.open(path, migrations, synchronous="NORMAL"), True
-    revision = str(ANALYSER_REVISION)
-    row = await database.read(
-        lambda c: c.execute("SELECT value FROM index_facts WHERE name = ?", (ANALYSER_FACT,)).fetchone()
+        database = await Database.open(path, migrations, synchronous="NORMAL")
+    facts = await database.read(
+        lambda c: {row["name"]: row["value"] for row in c.execute("SELECT name, value FROM index_facts")}
     )
-    if row is not None and row["value"] != revision:
+    if facts and facts.get(REVISION_FACT) != INDEX_REVISION:
         await database.close()
         _remove(path)
         return await _open_index(path, migrations)
     await database.write(
-        lambda c: c.execute("INSERT OR REPLACE INTO index_facts VALUES (?, ?)", (ANALYSER_FACT, revision))
+        lambda c: c.execute(
+            "INSERT OR REPLACE INTO index_facts VALUES (?, ?)", (REVISION_FACT, INDEX_REVISION)
+        )
     )
-    return database, lost
+    return database
 
 
 async def _open_vectors(folder: Path, model: VectorModel) -> EdgeVectorIndex:

@@ -12,10 +12,12 @@ from services.kit.sqlite import Database
 from services.kit.times import from_micros, to_micros
 from services.memory.semantic.app.ports import MemoryDocument, MessageDocument
 from services.memory.semantic.domain.items import IndexedMessage, MessageScope, Progress
+from services.memory.semantic.domain.memory import Kind
 
 MESSAGE = "message"
 MEMORY = "memory"
 MAX_AUTHORS = 64
+WHOLE_FACT = "whole"
 MAX_VARIABLES = 500
 
 SEARCH = (
@@ -36,6 +38,7 @@ class SqliteItemIndex:
 
         def work(c: sqlite3.Connection) -> None:
             fresh: dict[str, int] = defaultdict(int)
+            authors: set[tuple[str, str, str]] = set()
             for document in documents:
                 message = document.message
                 row = {
@@ -50,8 +53,13 @@ class SqliteItemIndex:
                     "time": to_micros(message.time),
                 }
                 places = [_conversation(message.conversation_id), _contact(message.contact_id)]
+                authors.add((message.conversation_id, message.contact_id, message.author))
                 if _put(c, tenant, agent_id, MESSAGE, row, places, document.terms):
                     fresh[message.conversation_id] += 1
+            c.executemany(
+                "INSERT OR IGNORE INTO authors VALUES (?, ?, ?, ?, ?)",
+                [(tenant, agent_id, *place) for place in sorted(authors) if place[-1]],
+            )
             for conversation_id, count in fresh.items():
                 _advance(c, tenant, agent_id, conversation_id, count)
 
@@ -63,7 +71,8 @@ class SqliteItemIndex:
         def work(c: sqlite3.Connection) -> None:
             for document in documents:
                 row: dict[str, object] = {"item_id": document.memory_id, "contact_id": document.contact_id}
-                _put(c, tenant, agent_id, MEMORY, row, [_contact(document.contact_id)], document.terms)
+                places = [_contact(document.contact_id), _kind(document.kind)]
+                _put(c, tenant, agent_id, MEMORY, row, places, document.terms)
 
         await self._database.write(work)
 
@@ -85,13 +94,22 @@ class SqliteItemIndex:
         else:
             places = [_contact(contact_id) for contact_id in scope.contact_ids]
         where, values = _conditions(scope)
-        return await self._search(tenant, agent_id, MESSAGE, terms, places, where, values, limit)
+        return await self._search(tenant, agent_id, MESSAGE, terms, [places], where, values, limit)
 
     async def search_memories(
-        self, tenant: str, agent_id: str, terms: Sequence[str], contact_ids: Sequence[str], limit: int
+        self,
+        tenant: str,
+        agent_id: str,
+        terms: Sequence[str],
+        contact_ids: Sequence[str],
+        limit: int,
+        kinds: frozenset[Kind] = frozenset(),
     ) -> list[tuple[str, float]]:
         """See the port."""
-        places = [_contact(contact_id) for contact_id in contact_ids]
+        places = [
+            [_contact(contact_id) for contact_id in contact_ids],
+            [_kind(kind) for kind in sorted(kinds)],
+        ]
         return await self._search(tenant, agent_id, MEMORY, terms, places, "", {}, limit)
 
     async def _search(
@@ -100,7 +118,7 @@ class SqliteItemIndex:
         agent_id: str,
         class_: str,
         terms: Sequence[str],
-        places: Sequence[str],
+        places: Sequence[Sequence[str]],
         where: str,
         values: dict[str, object],
         limit: int,
@@ -108,8 +126,8 @@ class SqliteItemIndex:
         if not terms:
             return []
         match = f'bucket : "{_bucket(tenant, agent_id, class_)}" AND terms : ({_any(terms)})'
-        if places:
-            match += f" AND place : ({_any(places)})"
+        for any_of in filter(None, places):
+            match += f" AND place : ({_any(any_of)})"
         values |= {"match": match, "limit": limit}
         rows = await self._database.read(lambda c: c.execute(SEARCH + where + BEST_FIRST, values).fetchall())
         return [(row["item_id"], row["score"]) for row in rows]
@@ -132,14 +150,18 @@ class SqliteItemIndex:
 
         return {row["item_id"]: _indexed(row) for row in await self._database.read(work)}
 
-    async def authors(self, tenant: str, agent_id: str, conversation_id: str) -> list[str]:
+    async def authors(
+        self, tenant: str, agent_id: str, conversation_id: str, contact_ids: Sequence[str] = ()
+    ) -> list[str]:
         """See the port."""
-        where = "AND conversation_id = :conversation" if conversation_id else ""
+        where, values = _conditions(
+            MessageScope(conversation_id=conversation_id, contact_ids=tuple(contact_ids))
+        )
         rows = await self._database.read(
             lambda c: c.execute(
-                "SELECT DISTINCT author FROM items WHERE tenant = :tenant AND agent_id = :agent"
-                f" {where} AND author <> '' LIMIT {MAX_AUTHORS}",
-                {"tenant": tenant, "agent": agent_id, "conversation": conversation_id},
+                "SELECT DISTINCT author FROM authors AS i WHERE tenant = :tenant AND agent_id = :agent"
+                f"{where} LIMIT {MAX_AUTHORS}",
+                {"tenant": tenant, "agent": agent_id} | values,
             ).fetchall()
         )
         return sorted(row["author"] for row in rows)
@@ -202,6 +224,37 @@ class SqliteItemIndex:
             ).fetchall()
         )
         return [row["item_id"] for row in rows]
+
+    async def known_memories(self, tenant: str, agent_id: str, memory_ids: Sequence[str]) -> set[str]:
+        """See the port."""
+
+        def work(c: sqlite3.Connection) -> set[str]:
+            known: set[str] = set()
+            for start in range(0, len(memory_ids), MAX_VARIABLES):
+                some = memory_ids[start : start + MAX_VARIABLES]
+                rows = c.execute(
+                    "SELECT item_id FROM items WHERE tenant = ? AND agent_id = ? AND class = ?"
+                    f" AND item_id IN ({', '.join('?' for _ in some)})",
+                    (tenant, agent_id, MEMORY, *some),
+                )
+                known.update(row["item_id"] for row in rows)
+            return known
+
+        return await self._database.read(work)
+
+    async def whole(self) -> bool:
+        """See the port."""
+        row = await self._database.read(
+            lambda c: c.execute("SELECT value FROM index_facts WHERE name = ?", (WHOLE_FACT,)).fetchone()
+        )
+        return row is not None and row["value"] == "yes"
+
+    async def set_whole(self, whole: bool) -> None:
+        """See the port."""
+        value = "yes" if whole else "no"
+        await self._database.write(
+            lambda c: c.execute("INSERT OR REPLACE INTO index_facts VALUES (?, ?)", (WHOLE_FACT, value))
+        )
 
 
 def _put(
@@ -327,3 +380,7 @@ def _conversation(conversation_id: str) -> str:
 
 def _contact(contact_id: str) -> str:
     return _token("c", contact_id)
+
+
+def _kind(kind: Kind) -> str:
+    return f"k{int(kind)}"

@@ -2,42 +2,41 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import sqlite3
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
-from services.kit.errors import Exists
 from services.kit.ids import new_id
-from services.kit.outbox import NewJob, put
+from services.kit.outbox import put
 from services.kit.sqlite import Database
-from services.kit.times import from_micros, to_micros
-from services.memory.semantic.app.ports import KnownConversation, MemoryQuery, Remembered
+from services.kit.times import to_micros
+from services.memory.semantic.adapters.index_jobs import index_job, message_job
+from services.memory.semantic.adapters.sqlite_memory_requests import answered, keep_answer
+from services.memory.semantic.adapters.sqlite_memory_rows import (
+    COLUMNS,
+    LIVE,
+    marks,
+    memory_of,
+    named,
+    names,
+    of_kinds,
+    read_one,
+)
+from services.memory.semantic.app.ports import KnownConversation, LiveMemory, MemoryQuery, Remembered
 from services.memory.semantic.domain.memory import (
     CONFIDENCE,
-    FactType,
     Kind,
     Memory,
     MessageRef,
     NewMemory,
     Scope,
-    Source,
     key_segments,
     kind_of,
 )
 
-REQUEST_LIFETIME = timedelta(days=1)
-PRUNED_AT_ONCE = 20
 MAX_VERSIONS = 1000
 STANDING_CANDIDATES = 200
-
-COLUMNS = (
-    "memory_id, agent_id, key, value, fact_type, contact_id, pinned, confidence, source, provenance, created,"
-    " updated, accessed, access_count, valid_from, valid_to, superseded_by, supersedes, version, expires,"
-    " revision, indexed_revision"
-)
-LIVE = "superseded_by = '' AND (expires IS NULL OR expires > :now)"
 
 
 class SqliteMemoryStore:
@@ -52,7 +51,7 @@ class SqliteMemoryStore:
         return await self._database.write(lambda c: self._remember(c, tenant, new, now))
 
     def _remember(self, c: sqlite3.Connection, tenant: str, new: NewMemory, now: datetime) -> Remembered:
-        known = _answered(c, tenant, new)
+        known = answered(c, tenant, new)
         if known is not None:
             return known
         heads = self._heads(c, tenant, new, now)
@@ -62,7 +61,7 @@ class SqliteMemoryStore:
         else:
             memory = self._insert(c, tenant, new, heads, now)
             result = Remembered(memory=memory, created=True)
-        _remember_answer(c, tenant, new, result, now)
+        keep_answer(c, tenant, new, result, now)
         return result
 
     def _heads(self, c: sqlite3.Connection, tenant: str, new: NewMemory, now: datetime) -> list[Memory]:
@@ -70,10 +69,10 @@ class SqliteMemoryStore:
         buckets = new.scope.contact_ids or ("",)
         rows = c.execute(
             f"SELECT {COLUMNS} FROM memories WHERE tenant = ? AND agent_id = ? AND key = ?"
-            f" AND contact_id IN ({_marks(buckets)}) AND superseded_by = '' ORDER BY number",
+            f" AND contact_id IN ({marks(buckets)}) AND superseded_by = '' ORDER BY number",
             (tenant, new.scope.agent_id, new.key, *buckets),
         )
-        return sorted((_memory(row) for row in rows), key=lambda memory: memory.live(now))
+        return sorted((memory_of(row) for row in rows), key=lambda memory: memory.live(now))
 
     def _insert(
         self, c: sqlite3.Connection, tenant: str, new: NewMemory, heads: Sequence[Memory], now: datetime
@@ -93,7 +92,7 @@ class SqliteMemoryStore:
                     old.id,
                 ),
             )
-            put(c, tenant, [_index_job(old.agent_id, old.id, old.revision + 1)])
+            put(c, tenant, [index_job(old.agent_id, old.id, old.revision + 1)])
         version = c.execute(
             "SELECT coalesce(max(version), 0) + 1 FROM memories"
             " WHERE tenant = ? AND agent_id = ? AND contact_id = ? AND key = ?",
@@ -101,7 +100,7 @@ class SqliteMemoryStore:
         ).fetchone()[0]
         task = kind_of(new.fact_type) is Kind.TASK
         c.execute(
-            "INSERT INTO memories (tenant, kind, " + COLUMNS + ") VALUES (" + _marks(range(24)) + ")",
+            "INSERT INTO memories (tenant, kind, " + COLUMNS + ") VALUES (" + marks(range(24)) + ")",
             (
                 tenant,
                 int(kind_of(new.fact_type)),
@@ -130,13 +129,16 @@ class SqliteMemoryStore:
             ),
         )
         number = c.execute("SELECT last_insert_rowid()").fetchone()[0]
-        c.executemany("INSERT INTO key_segments VALUES (?, ?)", [(s, number) for s in key_segments(new.key)])
+        c.executemany(
+            "INSERT INTO key_segments VALUES (?, ?, ?, ?)",
+            [(tenant, agent, segment, number) for segment in key_segments(new.key)],
+        )
         c.executemany(
             "INSERT OR IGNORE INTO memory_sources VALUES (?, ?, ?, ?, ?)",
             [(tenant, agent, r.conversation_id, r.message_id, memory_id) for r in new.provenance],
         )
-        put(c, tenant, [_index_job(agent, memory_id, 1)])
-        return _one(c, tenant, agent, memory_id)
+        put(c, tenant, [index_job(agent, memory_id, 1)])
+        return read_one(c, tenant, agent, memory_id)
 
     async def get(self, tenant: str, agent_id: str, memory_ids: Sequence[str]) -> dict[str, Memory]:
         """See the port."""
@@ -144,31 +146,31 @@ class SqliteMemoryStore:
         rows = await self._database.read(
             lambda c: c.execute(
                 f"SELECT {COLUMNS} FROM memories WHERE tenant = ? AND agent_id = ?"
-                f" AND memory_id IN ({_marks(ids)})",
+                f" AND memory_id IN ({marks(ids)})",
                 (tenant, agent_id, *ids),
             ).fetchall()
         )
-        return {row["memory_id"]: _memory(row) for row in rows}
+        return {row["memory_id"]: memory_of(row) for row in rows}
 
     async def live_of_key(self, tenant: str, scope: Scope, key: str, now: datetime) -> Memory | None:
         """See the port."""
         rows = await self._database.read(
             lambda c: c.execute(
                 f"SELECT {COLUMNS} FROM memories WHERE tenant = :tenant AND agent_id = :agent AND key = :key"
-                f" AND contact_id IN ({_names(scope.read_buckets)}) AND {LIVE}"
+                f" AND contact_id IN ({names(scope.read_buckets)}) AND {LIVE}"
                 " ORDER BY contact_id = '', number DESC LIMIT 1",
                 {"tenant": tenant, "agent": scope.agent_id, "key": key, "now": to_micros(now)}
-                | _named(scope.read_buckets),
+                | named(scope.read_buckets),
             ).fetchall()
         )
-        return _memory(rows[0]) if rows else None
+        return memory_of(rows[0]) if rows else None
 
     async def page(self, tenant: str, query: MemoryQuery, now: datetime) -> list[tuple[int, Memory]]:
         """See the port."""
         where = [
             "tenant = :tenant",
             "agent_id = :agent",
-            f"contact_id IN ({_names(query.scope.read_buckets)})",
+            f"contact_id IN ({names(query.scope.read_buckets)})",
         ]
         values: dict[str, object] = {
             "tenant": tenant,
@@ -177,12 +179,11 @@ class SqliteMemoryStore:
             "limit": query.limit,
             "now": to_micros(now),
             "prefix": query.key_prefix,
-            **_named(query.scope.read_buckets),
+            **named(query.scope.read_buckets),
         }
         if not query.include_superseded:
             where.append(LIVE)
-        if query.kinds:
-            where.append(f"kind IN ({', '.join(str(int(kind)) for kind in sorted(query.kinds))})")
+        where.append(of_kinds(query.kinds))
         if query.key_prefix:
             where.append("substr(key, 1, length(:prefix)) = :prefix")
         rows = await self._database.read(
@@ -192,7 +193,7 @@ class SqliteMemoryStore:
                 values,
             ).fetchall()
         )
-        return [(row["number"], _memory(row)) for row in rows]
+        return [(row["number"], memory_of(row)) for row in rows]
 
     async def versions(self, tenant: str, agent_id: str, memory_id: str) -> list[Memory]:
         """See the port."""
@@ -204,7 +205,7 @@ class SqliteMemoryStore:
                 (tenant, agent_id, tenant, agent_id, memory_id, MAX_VERSIONS),
             ).fetchall()
         )
-        return [_memory(row) for row in reversed(rows)]
+        return [memory_of(row) for row in reversed(rows)]
 
     async def set_pinned(
         self, tenant: str, agent_id: str, memory_id: str, pinned: bool, now: datetime
@@ -217,7 +218,7 @@ class SqliteMemoryStore:
                 " WHERE tenant = ? AND agent_id = ? AND memory_id = ?",
                 (int(pinned), to_micros(now), tenant, agent_id, memory_id),
             ).rowcount
-            return _one(c, tenant, agent_id, memory_id) if changed else None
+            return read_one(c, tenant, agent_id, memory_id) if changed else None
 
         return await self._database.write(work)
 
@@ -225,37 +226,38 @@ class SqliteMemoryStore:
         """See the port."""
 
         def work(c: sqlite3.Connection) -> list[str]:
-            rows = c.execute(
-                "DELETE FROM memories WHERE tenant = ? AND agent_id = ? AND (contact_id, key) ="
-                " (SELECT contact_id, key FROM memories WHERE tenant = ? AND agent_id = ? AND memory_id = ?)"
-                " RETURNING memory_id, revision",
-                (tenant, agent_id, tenant, agent_id, memory_id),
-            ).fetchall()
-            for row in rows:
-                c.execute(
-                    "DELETE FROM memory_sources WHERE tenant = ? AND agent_id = ? AND memory_id = ?",
-                    (tenant, agent_id, row["memory_id"]),
+            revisions = _forgotten_with(c, tenant, agent_id, memory_id)
+            for table in ("memory_sources", "memories"):
+                c.executemany(
+                    f"DELETE FROM {table} WHERE tenant = ? AND agent_id = ? AND memory_id = ?",
+                    [(tenant, agent_id, gone) for gone in revisions],
                 )
-            put(c, tenant, [_index_job(agent_id, row["memory_id"], row["revision"] + 1) for row in rows])
-            return [row["memory_id"] for row in rows]
+            put(c, tenant, [index_job(agent_id, gone, revision + 1) for gone, revision in revisions.items()])
+            return list(revisions)
 
         return await self._database.write(work)
 
     async def candidates_by_key(
-        self, tenant: str, scope: Scope, words: Sequence[str], limit: int, now: datetime
+        self,
+        tenant: str,
+        scope: Scope,
+        words: Sequence[str],
+        limit: int,
+        now: datetime,
+        kinds: frozenset[Kind] = frozenset(),
     ) -> list[tuple[str, float]]:
         """See the port."""
         if not words:
             return []
         rows = await self._database.read(
             lambda c: c.execute(
-                "SELECT memory_id, count(*) AS hits FROM key_segments JOIN memories USING (number)"
-                f" WHERE segment IN ({_names(words, 'w')}) AND tenant = :tenant AND agent_id = :agent"
-                f" AND contact_id IN ({_names(scope.read_buckets)}) AND {LIVE}"
+                "SELECT memory_id, count(*) AS hits FROM key_segments AS k JOIN memories USING (number)"
+                f" WHERE k.tenant = :tenant AND k.agent_id = :agent AND segment IN ({names(words, 'w')})"
+                f" AND contact_id IN ({names(scope.read_buckets)}) AND {LIVE} AND {of_kinds(kinds)}"
                 " GROUP BY number ORDER BY hits DESC, memory_id LIMIT :limit",
                 {"tenant": tenant, "agent": scope.agent_id, "now": to_micros(now), "limit": limit}
-                | _named(scope.read_buckets)
-                | _named(words, "w"),
+                | named(scope.read_buckets)
+                | named(words, "w"),
             ).fetchall()
         )
         return [(row["memory_id"], float(row["hits"])) for row in rows]
@@ -271,7 +273,7 @@ class SqliteMemoryStore:
                 rows = c.execute(
                     "SELECT memory_id FROM memory_sources JOIN memories USING (tenant, agent_id, memory_id)"
                     " WHERE tenant = :tenant AND agent_id = :agent AND conversation_id = :conversation"
-                    f" AND message_id = :message AND contact_id IN ({_names(scope.read_buckets)}) AND {LIVE}"
+                    f" AND message_id = :message AND contact_id IN ({names(scope.read_buckets)}) AND {LIVE}"
                     " ORDER BY memory_id",
                     {
                         "tenant": tenant,
@@ -280,7 +282,7 @@ class SqliteMemoryStore:
                         "message": ref.message_id,
                         "now": to_micros(now),
                     }
-                    | _named(scope.read_buckets),
+                    | named(scope.read_buckets),
                 ).fetchall()
                 if rows:
                     found[ref] = [row["memory_id"] for row in rows]
@@ -288,12 +290,15 @@ class SqliteMemoryStore:
 
         return await self._database.read(work)
 
-    async def standing(self, tenant: str, scope: Scope, now: datetime) -> list[Memory]:
+    async def standing(
+        self, tenant: str, scope: Scope, now: datetime, kinds: frozenset[Kind] = frozenset()
+    ) -> list[Memory]:
         """See the port."""
         rows = await self._database.read(
             lambda c: c.execute(
                 f"SELECT {COLUMNS} FROM memories WHERE tenant = :tenant AND agent_id = :agent"
-                f" AND contact_id IN ({_names(scope.read_buckets)}) AND {LIVE} AND kind <> {int(Kind.TASK)}"
+                f" AND contact_id IN ({names(scope.read_buckets)}) AND {LIVE} AND kind <> {int(Kind.TASK)}"
+                f" AND {of_kinds(kinds)}"
                 " ORDER BY pinned DESC, coalesce(accessed, created) DESC LIMIT :limit",
                 {
                     "tenant": tenant,
@@ -301,10 +306,10 @@ class SqliteMemoryStore:
                     "now": to_micros(now),
                     "limit": STANDING_CANDIDATES,
                 }
-                | _named(scope.read_buckets),
+                | named(scope.read_buckets),
             ).fetchall()
         )
-        return [_memory(row) for row in rows]
+        return [memory_of(row) for row in rows]
 
     async def count_access(
         self, tenant: str, agent_id: str, memory_ids: Sequence[str], now: datetime
@@ -353,7 +358,7 @@ class SqliteMemoryStore:
 
     async def enqueue_messages(self, known: KnownConversation, sequences: Sequence[int], suffix: str) -> None:
         """See the port."""
-        jobs = [_message_job(known, sequence, suffix) for sequence in sequences]
+        jobs = [message_job(known, sequence, suffix) for sequence in sequences]
         await self._database.write(lambda c: put(c, known.tenant, jobs))
 
     async def enqueue_memories(
@@ -361,140 +366,40 @@ class SqliteMemoryStore:
     ) -> None:
         """See the port."""
         found = await self.get(tenant, agent_id, memory_ids)
-        jobs = [_index_job(agent_id, memory.id, memory.revision, suffix) for memory in found.values()]
+        jobs = [index_job(agent_id, memory.id, memory.revision, suffix) for memory in found.values()]
         await self._database.write(lambda c: put(c, tenant, jobs))
 
-    async def enqueue_all_memories(self, suffix: str) -> int:
+    async def live_ids(self, after: int, limit: int) -> list[LiveMemory]:
         """See the port."""
-
-        def work(c: sqlite3.Connection) -> int:
-            rows = c.execute(
-                "SELECT tenant, agent_id, memory_id, revision FROM memories WHERE superseded_by = ''"
+        rows = await self._database.read(
+            lambda c: c.execute(
+                "SELECT number, tenant, agent_id, memory_id FROM memories"
+                " WHERE number > ? AND superseded_by = '' ORDER BY number LIMIT ?",
+                (after, limit),
             ).fetchall()
-            for row in rows:
-                put(
-                    c, row["tenant"], [_index_job(row["agent_id"], row["memory_id"], row["revision"], suffix)]
-                )
-            return len(rows)
-
-        return await self._database.write(work)
+        )
+        return [LiveMemory(**row) for row in rows]
 
 
-def _answered(c: sqlite3.Connection, tenant: str, new: NewMemory) -> Remembered | None:
-    """What this request_id was answered with; Exists if it came with another content."""
-    if not new.request_id:
-        return None
-    row = c.execute(
-        "SELECT digest, memory_id, created_memory FROM remember_requests"
-        " WHERE tenant = ? AND agent_id = ? AND request_id = ?",
-        (tenant, new.scope.agent_id, new.request_id),
-    ).fetchone()
-    if row is None:
-        return None
-    if row["digest"] != _digest(new):
-        raise Exists("this request_id was used for another memory")
-    found = c.execute(
-        f"SELECT {COLUMNS} FROM memories WHERE tenant = ? AND agent_id = ? AND memory_id = ?",
-        (tenant, new.scope.agent_id, row["memory_id"]),
-    ).fetchone()
-    if found is None:  # forgotten since: the retry must not bring it back
-        raise Exists("this request_id was used for a memory that has been forgotten")
-    return Remembered(memory=_memory(found), created=bool(row["created_memory"]))
+def _forgotten_with(c: sqlite3.Connection, tenant: str, agent_id: str, memory_id: str) -> dict[str, int]:
+    """The revisions of all versions of a memory's key and bucket, by id.
 
-
-def _remember_answer(
-    c: sqlite3.Connection, tenant: str, new: NewMemory, result: Remembered, now: datetime
-) -> None:
-    if not new.request_id:
-        return
-    c.execute(
-        "INSERT INTO remember_requests VALUES (?, ?, ?, ?, ?, ?, ?)",
-        (
-            tenant,
-            new.scope.agent_id,
-            new.request_id,
-            _digest(new),
-            result.memory.id,
-            int(result.created),
-            to_micros(now),
-        ),
-    )
-    c.execute(
-        "DELETE FROM remember_requests WHERE (tenant, agent_id, request_id) IN (SELECT tenant, agent_id,"
-        " request_id FROM remember_requests WHERE created < ? LIMIT ?)",
-        (to_micros(now - REQUEST_LIFETIME), PRUNED_AT_ONCE),
-    )
-
-
-def _digest(new: NewMemory) -> str:
-    body = json.dumps([new.key, new.value, int(new.fact_type), new.scope.write_bucket], ensure_ascii=False)
-    return hashlib.blake2b(body.encode("utf-8"), digest_size=16).hexdigest()
-
-
-def _index_job(agent_id: str, memory_id: str, revision: int, suffix: str = "") -> NewJob:
-    return NewJob(
-        type="index_memory",
-        agent_id=agent_id,
-        subject=f"memories/{memory_id}",
-        key=f"index_memory:{agent_id}:{memory_id}:{revision}{suffix}",
-        payload={"memory_id": memory_id},
-    )
-
-
-def _message_job(known: KnownConversation, sequence: int, suffix: str) -> NewJob:
-    return NewJob(
-        type="index_message",
-        agent_id=known.agent_id,
-        subject=f"conversations/{known.conversation_id}/messages/{sequence}",
-        key=f"index_message:{known.agent_id}:{known.conversation_id}:{sequence}{suffix}",
-        payload={"conversation_id": known.conversation_id, "sequence": sequence},
-    )
-
-
-def _one(c: sqlite3.Connection, tenant: str, agent_id: str, memory_id: str) -> Memory:
-    row = c.execute(
-        f"SELECT {COLUMNS} FROM memories WHERE tenant = ? AND agent_id = ? AND memory_id = ?",
+    And of what they superseded in another bucket: the same person's, from before contacts were merged.
+    """
+    chosen = c.execute(
+        "SELECT contact_id, key FROM memories WHERE tenant = ? AND agent_id = ? AND memory_id = ?",
         (tenant, agent_id, memory_id),
     ).fetchone()
-    return _memory(row)
-
-
-def _memory(row: sqlite3.Row) -> Memory:
-    return Memory(
-        id=row["memory_id"],
-        agent_id=row["agent_id"],
-        key=row["key"],
-        value=row["value"],
-        fact_type=FactType(row["fact_type"]),
-        contact_id=row["contact_id"],
-        pinned=bool(row["pinned"]),
-        confidence=row["confidence"],
-        source=Source(row["source"]),
-        provenance=tuple(
-            MessageRef(conversation_id=c, message_id=m) for c, m in json.loads(row["provenance"])
-        ),
-        created=from_micros(row["created"]),
-        updated=from_micros(row["updated"]),
-        accessed=None if row["accessed"] is None else from_micros(row["accessed"]),
-        access_count=row["access_count"],
-        valid_from=from_micros(row["valid_from"]),
-        valid_to=None if row["valid_to"] is None else from_micros(row["valid_to"]),
-        superseded_by=row["superseded_by"],
-        supersedes=row["supersedes"],
-        version=row["version"],
-        expires=None if row["expires"] is None else from_micros(row["expires"]),
-        revision=row["revision"],
-        indexed_revision=row["indexed_revision"],
+    if chosen is None:
+        return {}
+    rows = c.execute(
+        "SELECT memory_id, contact_id, superseded_by, revision FROM memories WHERE number IN"
+        " (SELECT number FROM key_segments WHERE tenant = ? AND agent_id = ? AND segment = ?) AND key = ?"
+        " ORDER BY number DESC",  # what supersedes comes before what it superseded
+        (tenant, agent_id, chosen["key"], chosen["key"]),
     )
-
-
-def _marks(values: Sequence[object] | range) -> str:
-    return ", ".join("?" for _ in values)
-
-
-def _names(values: Sequence[str], prefix: str = "b") -> str:
-    return ", ".join(f":{prefix}{index}" for index in range(len(values)))
-
-
-def _named(values: Sequence[str], prefix: str = "b") -> dict[str, object]:
-    return {f"{prefix}{index}": value for index, value in enumerate(values)}
+    revisions: dict[str, int] = {}
+    for row in rows:
+        if row["contact_id"] == chosen["contact_id"] or row["superseded_by"] in revisions:
+            revisions[row["memory_id"]] = row["revision"]
+    return revisions

@@ -152,38 +152,51 @@ class Indexer:
             self._observe_lag((now - message.created).total_seconds())
 
     async def _memories(self, tenant: str, agent_id: str, memory_ids: Sequence[str]) -> dict[str, str]:
-        found = await self._store.get(tenant, agent_id, memory_ids)
-        now = self._clock()
-        live = [memory for memory in found.values() if memory.live(now)]
-        gone = [
-            memory_id for memory_id in memory_ids if memory_id not in found or not found[memory_id].live(now)
-        ]
+        """Puts in the live ones, takes out the others."""
         bucket = Bucket(tenant=tenant, agent=agent_id, content=ContentClass.MEMORY)
-        await self._take_out(bucket, gone)
-        vectors, refused = await self._embed([(m.id, m.value) for m in live if m.kind is not Kind.TASK])
+        found = await self._store.get(tenant, agent_id, memory_ids)
+        live = self._live(found, memory_ids)
+        await self._take_out(bucket, [memory_id for memory_id in memory_ids if memory_id not in live])
+        vectors, refused = await self._embed(
+            [(m.id, m.value) for m in live.values() if m.kind is not Kind.TASK]
+        )
+        accepted = [memory for memory in live.values() if memory.id not in refused]
+        if accepted:
+            await self._store_memories(bucket, accepted, vectors)
+        done = {memory.id: memory.revision for memory in found.values() if memory.id not in refused}
+        if done:
+            await self._store.mark_indexed(tenant, agent_id, done)
+        now = self._clock()
+        for memory in accepted:
+            self._observe_lag((now - memory.updated).total_seconds())
+        return dict.fromkeys(refused, UNUSABLE)
+
+    async def _store_memories(
+        self, bucket: Bucket, memories: Sequence[Memory], vectors: Mapping[str, bytes]
+    ) -> None:
         points = [
-            _memory_point(bucket, memory, vectors[memory.id]) for memory in live if memory.id in vectors
+            _memory_point(bucket, memory, vectors[memory.id]) for memory in memories if memory.id in vectors
         ]
         if points:
             await self._vectors.upsert(points)
         documents = [
             MemoryDocument(
-                memory_id=m.id, contact_id=m.contact_id, terms=" ".join(analyse(f"{m.key} {m.value}"))
+                memory_id=m.id,
+                contact_id=m.contact_id,
+                terms=" ".join(analyse(f"{m.key} {m.value}")),
+                kind=m.kind,
             )
-            for m in live
-            if m.id not in refused
+            for m in memories
         ]
-        if documents:
-            await self._items.put_memories(tenant, agent_id, documents)
+        await self._items.put_memories(bucket.tenant, bucket.agent, documents)
         # One that was superseded or forgotten meanwhile may have been taken out before it was put in.
-        present = await self._store.get(tenant, agent_id, [memory.id for memory in live])
-        await self._take_out(bucket, [m.id for m in live if m.id not in present or not present[m.id].live(now)])
-        done = {memory.id: memory.revision for memory in found.values() if memory.id not in refused}
-        if done:
-            await self._store.mark_indexed(tenant, agent_id, done)
-        for memory in live:
-            self._observe_lag((now - memory.updated).total_seconds())
-        return dict.fromkeys(refused, UNUSABLE)
+        ids = [memory.id for memory in memories]
+        live = self._live(await self._store.get(bucket.tenant, bucket.agent, ids), ids)
+        await self._take_out(bucket, [memory_id for memory_id in ids if memory_id not in live])
+
+    def _live(self, found: Mapping[str, Memory], memory_ids: Sequence[str]) -> dict[str, Memory]:
+        now = self._clock()
+        return {id_: found[id_] for id_ in dict.fromkeys(memory_ids) if id_ in found and found[id_].live(now)}
 
     async def _take_out(self, bucket: Bucket, memory_ids: Sequence[str]) -> None:
         if memory_ids:
@@ -209,7 +222,9 @@ class Indexer:
 def _embedded_text(message: SourceMessage, source: SourceConversation) -> str:
     """What of a message is embedded: its words without the participants' names, else what its tools said."""
     stripped = strip_names(message.text, source.authors)
-    return stripped if stripped.strip() else message.text or message.tool_text
+    if stripped.strip():
+        return stripped
+    return message.text if message.text.strip() else message.tool_text
 
 
 def _message_point(tenant: str, agent_id: str, message: SourceMessage, vector: bytes) -> VectorPoint:

@@ -47,6 +47,16 @@ class KnownConversation:
     highest: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LiveMemory:
+    """A memory that is not superseded; numbers grow in the order of writing."""
+
+    number: int
+    tenant: str
+    agent_id: str
+    memory_id: str
+
+
 class MemoryStore(Protocol):
     """The canonical rows. Writes put their index jobs into the outbox in the same transaction."""
 
@@ -77,16 +87,27 @@ class MemoryStore(Protocol):
         """Deletes all versions of the memory's key and bucket and returns their ids."""
 
     async def candidates_by_key(
-        self, tenant: str, scope: Scope, words: Sequence[str], limit: int, now: datetime
+        self,
+        tenant: str,
+        scope: Scope,
+        words: Sequence[str],
+        limit: int,
+        now: datetime,
+        kinds: frozenset[Kind] = frozenset(),
     ) -> list[tuple[str, float]]:
-        """Live memories with key segments among `words`, and how many match, best first."""
+        """Live memories with key segments among `words`, and how many match, best first.
+
+        Only of these kinds, if any are given; likewise elsewhere.
+        """
 
     async def of_messages(
         self, tenant: str, scope: Scope, refs: Sequence[MessageRef], now: datetime
     ) -> dict[MessageRef, list[str]]:
         """Ids of live memories that came from messages."""
 
-    async def standing(self, tenant: str, scope: Scope, now: datetime) -> list[Memory]:
+    async def standing(
+        self, tenant: str, scope: Scope, now: datetime, kinds: frozenset[Kind] = frozenset()
+    ) -> list[Memory]:
         """Live memories that are not tasks: pinned ones, and the most recently accessed or written."""
 
     async def count_access(
@@ -111,8 +132,8 @@ class MemoryStore(Protocol):
     ) -> None:
         """Likewise; unknown ids are left out."""
 
-    async def enqueue_all_memories(self, suffix: str) -> int:
-        """Likewise for every live memory of every tenant; how many."""
+    async def live_ids(self, after: int, limit: int) -> list[LiveMemory]:
+        """Memories of every tenant that are not superseded, in order of their numbers, after one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,6 +151,7 @@ class MemoryDocument:
     memory_id: str
     contact_id: str
     terms: str
+    kind: Kind = Kind.FACT
 
 
 class ItemIndex(Protocol):
@@ -150,17 +172,25 @@ class ItemIndex(Protocol):
         """Item ids with any of the terms, best first, with BM25 scores (higher is better)."""
 
     async def search_memories(
-        self, tenant: str, agent_id: str, terms: Sequence[str], contact_ids: Sequence[str], limit: int
+        self,
+        tenant: str,
+        agent_id: str,
+        terms: Sequence[str],
+        contact_ids: Sequence[str],
+        limit: int,
+        kinds: frozenset[Kind] = frozenset(),
     ) -> list[tuple[str, float]]:
-        """Memory ids likewise, of these buckets ("" is agent-wide)."""
+        """Memory ids likewise, of these buckets ("" is agent-wide) and of any of the kinds (none: all)."""
 
     async def features(
         self, tenant: str, agent_id: str, item_ids: Sequence[str]
     ) -> dict[str, IndexedMessage]:
         """What is known of messages, by item id."""
 
-    async def authors(self, tenant: str, agent_id: str, conversation_id: str) -> list[str]:
-        """Distinct authors of a conversation's indexed messages, or ("") of all the agent's; at most 64."""
+    async def authors(
+        self, tenant: str, agent_id: str, conversation_id: str, contact_ids: Sequence[str] = ()
+    ) -> list[str]:
+        """Distinct authors of indexed messages, at most 64: of a conversation ("": of any), of contacts."""
 
     async def progress(
         self, tenant: str, agent_id: str, conversation_ids: Sequence[str]
@@ -177,6 +207,15 @@ class ItemIndex(Protocol):
 
     async def item_ids(self, tenant: str, agent_id: str, class_: str, after: str, limit: int) -> list[str]:
         """Ids of a bucket after an id, in order."""
+
+    async def known_memories(self, tenant: str, agent_id: str, memory_ids: Sequence[str]) -> set[str]:
+        """Those of the memories that are indexed."""
+
+    async def whole(self) -> bool:
+        """Whether nothing is known to be missing, here or among the vectors; False for a new index."""
+
+    async def set_whole(self, whole: bool) -> None:
+        """Keeps what `whole` returns, beyond a restart."""
 
 
 class Texts(Protocol):

@@ -102,8 +102,10 @@ class Recall:
         answers = await self._ask(
             {
                 VECTOR: lambda: self._memory_vectors(tenant, scope, query, kinds),
-                KEYWORD: lambda: self._items.search_memories(tenant, agent, terms, buckets, depth),
-                KEY: lambda: self._store.candidates_by_key(tenant, scope, _query_words(query), depth, now),
+                KEYWORD: lambda: self._items.search_memories(tenant, agent, terms, buckets, depth, kinds),
+                KEY: lambda: self._store.candidates_by_key(
+                    tenant, scope, _query_words(query), depth, now, kinds
+                ),
                 MESSAGES: lambda: self._through_messages(tenant, scope, terms, now),
             }
         )
@@ -137,7 +139,7 @@ class Recall:
     ) -> tuple[list[MessageHit], dict[str, str]]:
         """Hits, best first, and failed channels. Raises DependencyDown when all failed."""
         terms = analyse_query(query)
-        authors = await self._items.authors(tenant, agent_id, scope.conversation_id)
+        authors = await self._items.authors(tenant, agent_id, scope.conversation_id, scope.contact_ids)
         depth = max(self._settings.depth, limit)
         channels: dict[str, Callable[[], Awaitable[Ranked]]] = {}
         if semantic:
@@ -242,8 +244,8 @@ class Recall:
         now: datetime,
     ) -> list[MemoryHit]:
         known = {hit.memory.id for hit in hits}
-        standing = by_relevance(await self._store.standing(tenant, scope, now), now)
-        spare = [m for m in standing if m.id not in known and (not kinds or m.kind in kinds)]
+        standing = by_relevance(await self._store.standing(tenant, scope, now, kinds), now)
+        spare = [memory for memory in standing if memory.id not in known]
         return [MemoryHit(memory=memory, hit=None) for memory in spare[: min(MAX_FILL, limit - len(hits))]]
 
 

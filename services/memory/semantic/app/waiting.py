@@ -6,7 +6,10 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import structlog
+
 from services.kit.context import time_remaining
+from services.kit.errors import DependencyDown, Overloaded
 from services.memory.semantic.app.indexing import Indexer
 from services.memory.semantic.app.ports import ItemIndex, Jobs, JobState, MemoryStore
 
@@ -51,6 +54,7 @@ class Waiter:
         self._items = items
         self._jobs = jobs
         self._indexer = indexer
+        self._log = structlog.get_logger("waiting")
 
     async def wait(
         self, tenant: str, marks: Sequence[tuple[str, MessageMark | MemoryMark]]
@@ -72,7 +76,7 @@ class Waiter:
                         keys = await self._missing_keys(tenant, agent_id, mark)
                         if not keys:
                             return None
-                        states = await self._jobs.lookup(keys)
+                        states = await self._states(keys)
                         pending, dead = _sorted(states, keys)
                         if dead and len(dead) == len(keys):
                             break
@@ -84,6 +88,14 @@ class Waiter:
                 agent_id=agent_id, mark=mark, dead=False, job_ids=tuple((pending + dead)[:MAX_JOB_IDS])
             )
         return Unindexed(agent_id=agent_id, mark=mark, dead=True, job_ids=tuple(dead[:MAX_JOB_IDS]))
+
+    async def _states(self, keys: Sequence[str]) -> dict[str, JobState]:
+        """Of a ledger that doesn't answer nothing is known: the wait goes on, and recall with it."""
+        try:
+            return await self._jobs.lookup(keys)
+        except (DependencyDown, Overloaded) as error:
+            self._log.warning("job_states_unknown", reason=error.reason)
+            return {}
 
     async def _missing_keys(self, tenant: str, agent_id: str, mark: MessageMark | MemoryMark) -> list[str]:
         """Idempotency keys of the jobs that are still to be done for the mark."""

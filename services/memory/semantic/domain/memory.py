@@ -63,6 +63,9 @@ CONFIDENCE = {
 }
 """S-4; consolidation and import bring their own."""
 
+REQUEST_LIFETIME = timedelta(days=1)
+"""How long a retry with the same request_id gets the first answer."""
+
 RECENCY_WEIGHT = 0.7
 USE_WEIGHT = 0.3
 RECENCY_DAYS = 30.0

@@ -25,7 +25,15 @@ CREATE TABLE items (
 
 CREATE INDEX items_place ON items (tenant, agent_id, conversation_id, sequence);
 
-CREATE INDEX items_author ON items (tenant, agent_id, conversation_id, author);
+-- Who speaks in the indexed messages.
+CREATE TABLE authors (
+    tenant TEXT NOT NULL,
+    agent_id TEXT NOT NULL,
+    conversation_id TEXT NOT NULL,
+    contact_id TEXT NOT NULL,
+    author TEXT NOT NULL,
+    PRIMARY KEY (tenant, agent_id, conversation_id, contact_id, author)
+) WITHOUT ROWID;
 
 CREATE TABLE conversation_progress (
     tenant TEXT NOT NULL,
@@ -36,6 +44,6 @@ CREATE TABLE conversation_progress (
     PRIMARY KEY (tenant, agent_id, conversation_id)
 ) WITHOUT ROWID;
 
--- `bucket` is one token for (tenant, agent, class); `place` one for each of conversation and contact. FTS5
+-- `bucket` is one token for (tenant, agent, class); `place` one for each of conversation, contact and kind. FTS5
 -- intersects them with the words, so that nothing of another bucket is ever read.
 CREATE VIRTUAL TABLE keywords USING fts5 (bucket, place, terms, tokenize = 'unicode61');

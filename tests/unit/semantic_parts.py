@@ -1,0 +1,159 @@
+"""The semantic service's use cases over adapters in memory, with services that a test can take away."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from services.kit.errors import DependencyDown, InvalidRequest, NotFound
+from services.memory.semantic.adapters.memory_items import MemoryItemIndex
+from services.memory.semantic.adapters.memory_memories import InMemoryMemoryStore
+from services.memory.semantic.adapters.vectors_memory import MemoryVectorIndex
+from services.memory.semantic.app.indexing import Indexer, MemoryItem, MessageItem
+from services.memory.semantic.app.ports import JobState
+from services.memory.semantic.app.recall import Recall, RecallSettings
+from services.memory.semantic.domain.analysis import analyse
+from services.memory.semantic.domain.items import SourceConversation, SourceMessage
+from services.memory.semantic.domain.memory import FactType, Memory, NewMemory, Scope, Source
+from services.memory.semantic.domain.vectors import VectorModel, pack
+
+TENANT, AGENT = "acme", "ada"
+NOW = datetime(2031, 5, 4, 12, 0, tzinfo=UTC)
+DIMENSION = 32
+AGENT_WIDE = Scope(agent_id=AGENT)
+USER = 2
+
+
+@dataclass
+class Hashing:
+    """Vectors that are alike where words are shared; refuses texts with the word in `refused`."""
+
+    refused: str = ""
+    down: bool = False
+    calls: list[list[str]] = field(default_factory=list)
+
+    async def query(self, text: str) -> bytes:
+        return (await self.documents([text]))[0]
+
+    async def documents(self, texts: Sequence[str]) -> list[bytes]:
+        if self.down:
+            raise DependencyDown
+        self.calls.append(list(texts))
+        if self.refused and any(self.refused in text for text in texts):
+            raise InvalidRequest("refused")
+        return [vector(text) for text in texts]
+
+
+def vector(text: str) -> bytes:
+    values = [0.0] * DIMENSION
+    for term in analyse(text):
+        values[hashlib.blake2b(term.encode(), digest_size=2).digest()[0] % DIMENSION] += 1.0
+    return pack(values)
+
+
+class Episodes:
+    """Conversations of an Episodic service."""
+
+    def __init__(self) -> None:
+        self.sources: dict[str, SourceConversation] = {}
+        self.asked: list[tuple[str, tuple[int, ...]]] = []
+
+    def add(self, conversation_id: str, *texts: str, contact_id: str = "", **fields: Any) -> None:
+        chosen = {"role": USER, "author": "", "session": "", "time": NOW, "tool_text": ""} | fields
+        self.sources[conversation_id] = SourceConversation(
+            authors=tuple({chosen["author"]} - {""}),
+            messages=tuple(
+                SourceMessage(
+                    conversation_id=conversation_id,
+                    contact_id=contact_id,
+                    sequence=sequence,
+                    message_id=f"{conversation_id}-{sequence}",
+                    created=NOW - timedelta(seconds=3),
+                    text=text,
+                    **chosen,
+                )
+                for sequence, text in enumerate(texts, start=1)
+            ),
+        )
+
+    async def messages(
+        self, agent_id: str, conversation_id: str, sequences: Sequence[int]
+    ) -> SourceConversation:
+        self.asked.append((conversation_id, tuple(sequences)))
+        if conversation_id not in self.sources:
+            raise NotFound("conversation", conversation_id)
+        source = self.sources[conversation_id]
+        found = tuple(m for m in source.messages if m.sequence in sequences)
+        return SourceConversation(authors=source.authors, messages=found)
+
+
+@dataclass
+class Ledger:
+    """States of jobs by key."""
+
+    states: dict[str, JobState] = field(default_factory=dict)
+    down: bool = False
+
+    async def lookup(self, keys: Sequence[str]) -> dict[str, JobState]:
+        if self.down:
+            raise DependencyDown
+        return {key: self.states[key] for key in keys if key in self.states}
+
+
+class Parts:
+    """Everything, wired."""
+
+    def __init__(self) -> None:
+        self.now = NOW
+        self.store = InMemoryMemoryStore(timedelta(days=7))
+        self.items = MemoryItemIndex()
+        self.vectors = MemoryVectorIndex(VectorModel(revision="r", dimension=DIMENSION))
+        self.texts = Hashing()
+        self.episodes = Episodes()
+        self.ledger = Ledger()
+        self.lags: list[float] = []
+        self.indexer = Indexer(
+            store=self.store,
+            items=self.items,
+            vectors=self.vectors,
+            texts=self.texts,
+            conversations=self.episodes,
+            observe_lag=self.lags.append,
+            clock=lambda: self.now,
+        )
+        self.recall = Recall(
+            store=self.store,
+            items=self.items,
+            vectors=self.vectors,
+            texts=self.texts,
+            settings=RecallSettings(channel_seconds=0.2),
+            clock=lambda: self.now,
+        )
+
+    async def remember(self, key: str, value: str, scope: Scope = AGENT_WIDE, **fields: Any) -> Memory:
+        chosen = {
+            "fact_type": FactType.FACT,
+            "pinned": False,
+            "source": Source.EXPLICIT,
+            "provenance": (),
+            "valid_from": None,
+            "request_id": "",
+        } | fields
+        tenant = chosen.pop("tenant", TENANT)
+        new = NewMemory(scope=scope, key=key, value=value, **chosen)
+        return (await self.store.remember(tenant, new, self.now)).memory
+
+    async def index_messages(self, conversation_id: str, *sequences: int) -> list[str]:
+        items = [MessageItem(conversation_id=conversation_id, sequence=n) for n in sequences]
+        return await self.indexer.index(TENANT, AGENT, items)
+
+    async def index_memories(self, *memories: Memory) -> list[str]:
+        return await self.indexer.index(TENANT, AGENT, [MemoryItem(memory_id=m.id) for m in memories])
+
+
+def keys(jobs: Iterable[tuple[str, Any]]) -> list[str]:
+    """Idempotency keys of the rows of an outbox."""
+    return [job.key for _, job in jobs]
