@@ -136,7 +136,7 @@ async def test_a_call_is_answered_with_its_request_id_in_the_trailing_metadata(w
     call = wire.stub.GetJob(pb.GetJobRequest(job_id="whoami"), metadata=as_(WRITER), timeout=5)
     response = await call
     assert response.job.id == "acme/WRITER/r-1"
-    assert 0 < response.job.progress <= 5
+    assert 0 < response.job.progress < 6  # what is left of the deadline; clocks differ by a hair
     assert await call.code() is grpc.StatusCode.OK
     assert dict(await call.trailing_metadata())["x-request-id"] == "r-1"
 

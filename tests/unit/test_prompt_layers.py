@@ -104,15 +104,15 @@ def test_whatever_the_scripts_it_fits_or_says_that_it_cannot(parts: Ingredients,
 
 def test_a_message_that_history_shows_after_all_is_not_retrieved_too() -> None:
     """What retrieval leaves goes to history; the turn that thereby fits must not be shown twice."""
-    recent = [said(n, "word " * 60) for n in range(40)]
-    long, short = "word " * 110, "word " * 3
-    for size in range(600, 3200, 50):
-        older = (recent[30], said(90, long), recent[25], recent[20], recent[15], said(91, short))
-        prompt = assemble(replace(EMPTY, history=tuple(recent), older=older), size)
+    sizes = [3, 30, 3, 3, 60, 3, 60, 10, 60]
+    turns = [said(n, "word " * size) for n, size in enumerate(sizes)]
+    older = tuple(turns[n] for n in (7, 3, 5, 4, 6, 2))
+    for budget in range(200, 700):
+        prompt = assemble(replace(EMPTY, history=tuple(turns), older=older), budget)
         history = {turn.message_id for turn in layer(prompt, LayerKind.HISTORY).turns}
         retrieved = {turn.message_id for turn in layer(prompt, LayerKind.RETRIEVED).turns}
         assert history
-        assert not history & retrieved, size
+        assert not history & retrieved, budget
 
 
 def test_what_must_be_whole_is_refused_one_token_below() -> None:

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from services.kit.errors import DependencyDown
+from services.kit.errors import DependencyDown, InvalidField
 from services.memory.semantic.app.indexing import MemoryItem, MessageItem
+from services.memory.semantic.app.memories import Memories
 from services.memory.semantic.app.recall import MemoryHit, MessageHit
 from services.memory.semantic.domain.fusion import Default, Reference, Strategy
 from services.memory.semantic.domain.items import MessageScope
@@ -226,6 +227,16 @@ async def test_filters_hold_in_every_mode(parts: Parts) -> None:
             found = await search(parts, "heron", scope, **mode)
             assert {hit.message.message_id for hit in found} == expected, (scope, mode)
     assert await search(parts, "heron", tenant="other") == []
+
+
+async def test_an_update_names_its_memory() -> None:
+    """X-1."""
+    parts = Parts()
+    memories = Memories(store=parts.store, wake=lambda: None, clock=lambda: parts.now)
+    with pytest.raises(InvalidField, match=r"memory\.id"):
+        await memories.update(TENANT, AGENT, "", pinned=True, paths=["pinned"])
+    memory = await parts.remember("k", "v")
+    assert (await memories.update(TENANT, AGENT, memory.id, pinned=True, paths=["pinned"])).pinned
 
 
 PEOPLE = ("", "ann", "bob", "cem")

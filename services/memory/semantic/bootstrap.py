@@ -42,8 +42,7 @@ CANONICAL_FILE = "semantic.db"
 INDEX_FILE = "semantic-index.db"
 VECTOR_FOLDER = "vectors"
 LAG_BUCKETS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60, 600, 3600)
-EMBEDDER_SECONDS = 30.0  # how long a start waits for the embedder
-EMBEDDER_POLL_SECONDS = 0.5
+EMBEDDER_POLL_SECONDS = 0.2
 PACKAGE = "services.memory.semantic"
 REVISION_FACT = "revision"
 INDEX_REVISION = f"2.{ANALYSER_REVISION}"  # of its tables, and of the terms in them
@@ -64,7 +63,7 @@ async def build(
     index_database = await _open_index(settings.data_dir / INDEX_FILE, migrations / "index")
     stack.push_async_callback(index_database.close)
     texts = EmbedderTexts(channels.embedder)
-    model = await _model(texts)
+    model = await _model(texts, settings.embedder_wait_seconds)
     vectors = await _open_vectors(settings.data_dir / VECTOR_FOLDER, model)
     stack.push_async_callback(vectors.close)
 
@@ -115,9 +114,9 @@ async def build(
     )
 
 
-async def _model(texts: EmbedderTexts) -> VectorModel:
-    """What the embedder describes; it is waited for, since it may start later than this service."""
-    deadline = asyncio.get_running_loop().time() + EMBEDDER_SECONDS
+async def _model(texts: EmbedderTexts, patience: float) -> VectorModel:
+    """What the embedder describes. Raises StartupError when it doesn't answer for `patience` seconds."""
+    deadline = asyncio.get_running_loop().time() + patience
     while True:
         try:
             with act_as(STARTING):

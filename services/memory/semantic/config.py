@@ -19,3 +19,5 @@ class SemanticSettings(ServiceSettings):
     """Hits asked of each channel (docs/recall.md)."""
     channel_seconds: float = Field(default=2.0, gt=0)
     """Most seconds that a channel of recall may take (S-11)."""
+    embedder_wait_seconds: float = Field(default=30.0, ge=0)
+    """How long a start waits for the embedder, which may start later."""

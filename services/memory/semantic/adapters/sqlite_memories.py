@@ -16,6 +16,7 @@ from services.memory.semantic.adapters.sqlite_memory_requests import answered, k
 from services.memory.semantic.adapters.sqlite_memory_rows import (
     COLUMNS,
     LIVE,
+    forgotten_with,
     marks,
     memory_of,
     named,
@@ -226,7 +227,7 @@ class SqliteMemoryStore:
         """See the port."""
 
         def work(c: sqlite3.Connection) -> list[str]:
-            revisions = _forgotten_with(c, tenant, agent_id, memory_id)
+            revisions = forgotten_with(c, tenant, agent_id, memory_id)
             for table in ("memory_sources", "memories"):
                 c.executemany(
                     f"DELETE FROM {table} WHERE tenant = ? AND agent_id = ? AND memory_id = ?",
@@ -379,27 +380,3 @@ class SqliteMemoryStore:
             ).fetchall()
         )
         return [LiveMemory(**row) for row in rows]
-
-
-def _forgotten_with(c: sqlite3.Connection, tenant: str, agent_id: str, memory_id: str) -> dict[str, int]:
-    """The revisions of all versions of a memory's key and bucket, by id.
-
-    And of what they superseded in another bucket: the same person's, from before contacts were merged.
-    """
-    chosen = c.execute(
-        "SELECT contact_id, key FROM memories WHERE tenant = ? AND agent_id = ? AND memory_id = ?",
-        (tenant, agent_id, memory_id),
-    ).fetchone()
-    if chosen is None:
-        return {}
-    rows = c.execute(
-        "SELECT memory_id, contact_id, superseded_by, revision FROM memories WHERE number IN"
-        " (SELECT number FROM key_segments WHERE tenant = ? AND agent_id = ? AND segment = ?) AND key = ?"
-        " ORDER BY number DESC",  # what supersedes comes before what it superseded
-        (tenant, agent_id, chosen["key"], chosen["key"]),
-    )
-    revisions: dict[str, int] = {}
-    for row in rows:
-        if row["contact_id"] == chosen["contact_id"] or row["superseded_by"] in revisions:
-            revisions[row["memory_id"]] = row["revision"]
-    return revisions

@@ -56,6 +56,30 @@ def read_one(c: sqlite3.Connection, tenant: str, agent_id: str, memory_id: str) 
     return memory_of(row)
 
 
+def forgotten_with(c: sqlite3.Connection, tenant: str, agent_id: str, memory_id: str) -> dict[str, int]:
+    """The revisions of all versions of a memory's key and bucket, by id.
+
+    And of what they superseded in another bucket: the same person's, from before contacts were merged.
+    """
+    chosen = c.execute(
+        "SELECT contact_id, key FROM memories WHERE tenant = ? AND agent_id = ? AND memory_id = ?",
+        (tenant, agent_id, memory_id),
+    ).fetchone()
+    if chosen is None:
+        return {}
+    rows = c.execute(
+        "SELECT memory_id, contact_id, superseded_by, revision FROM memories WHERE number IN"
+        " (SELECT number FROM key_segments WHERE tenant = ? AND agent_id = ? AND segment = ?) AND key = ?"
+        " ORDER BY number DESC",  # what supersedes comes before what it superseded
+        (tenant, agent_id, chosen["key"], chosen["key"]),
+    )
+    revisions: dict[str, int] = {}
+    for row in rows:
+        if row["contact_id"] == chosen["contact_id"] or row["superseded_by"] in revisions:
+            revisions[row["memory_id"]] = row["revision"]
+    return revisions
+
+
 def of_kinds(kinds: frozenset[Kind]) -> str:
     """A condition: any of these kinds; all, if there are none."""
     return f"kind IN ({', '.join(str(int(kind)) for kind in sorted(kinds))})" if kinds else "TRUE"

@@ -58,6 +58,8 @@ class Memories:
         self, tenant: str, agent_id: str, memory_id: str, *, pinned: bool, paths: Sequence[str]
     ) -> Memory:
         """Changes what `paths` name. Raises InvalidField for others, NotFound."""
+        if not memory_id:
+            raise InvalidField("memory.id", "is required")
         for path in paths:
             if path not in UPDATABLE:
                 raise InvalidField("update_mask", f"{path!r} cannot be changed; only pinned can")
