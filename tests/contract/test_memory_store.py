@@ -316,7 +316,7 @@ async def test_forgetting_takes_all_versions_of_the_key_and_bucket_and_no_other(
     assert set(await canonical.store.forget(TENANT, AGENT, ids[1])) == set(ids)
     assert await canonical.live(ANN, include_superseded=True) == ["anyone's", "another key"]
     jobs = [key for _, key in (await canonical.jobs())[before:]]
-    assert {key.split(":")[2] for key in jobs} == set(ids), "each has a job that takes it from the indexes"
+    assert {key.split("/")[2] for key in jobs} == set(ids), "each has a job that takes it from the indexes"
     sources = await canonical.store.of_messages(TENANT, ANN, [ref], NOW)
     assert len(sources[ref]) == 1
     assert await canonical.store.candidates_by_key(TENANT, ANN, ["k"], 10, NOW) != []
@@ -520,14 +520,14 @@ async def test_a_memory_counts_as_indexed_until_it_changes(canonical: Canonical)
 async def test_each_write_leaves_the_jobs_that_it_asks_for(canonical: Canonical) -> None:
     """SV-5: in the same transaction, each under a key of its own."""
     a = (await canonical.remember("k", "a")).memory
-    assert await canonical.jobs() == [(TENANT, f"index_memory:{AGENT}:{a.id}:1")]
+    assert await canonical.jobs() == [(TENANT, f"index_memory/{AGENT}/{a.id}/1")]
     b = (await canonical.remember("k", "b")).memory
     assert set((await canonical.jobs())[1:]) == {
-        (TENANT, f"index_memory:{AGENT}:{a.id}:2"),
-        (TENANT, f"index_memory:{AGENT}:{b.id}:1"),
+        (TENANT, f"index_memory/{AGENT}/{a.id}/2"),
+        (TENANT, f"index_memory/{AGENT}/{b.id}/1"),
     }
     await canonical.store.enqueue_memories(TENANT, AGENT, [b.id, "unknown"], ":again")
-    assert (await canonical.jobs())[3:] == [(TENANT, f"index_memory:{AGENT}:{b.id}:1:again")]
+    assert (await canonical.jobs())[3:] == [(TENANT, f"index_memory/{AGENT}/{b.id}/1:again")]
 
 
 async def test_a_write_that_is_refused_leaves_no_job(canonical: Canonical) -> None:
@@ -564,7 +564,7 @@ async def test_conversations_are_known_by_the_highest_sequence(canonical: Canoni
     one = KnownConversation(tenant=TENANT, agent_id=AGENT, conversation_id="c", highest=5)
     await store.enqueue_messages(one, [2, 4], ":x")
     assert await canonical.outbox() == [
-        (TENANT, f"index_message:{AGENT}:c:{n}:x", {"conversation_id": "c", "sequence": n}) for n in (2, 4)
+        (TENANT, f"index_message/{AGENT}/c/{n}:x", {"conversation_id": "c", "sequence": n}) for n in (2, 4)
     ]
 
 

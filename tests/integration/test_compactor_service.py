@@ -140,7 +140,7 @@ def message(sequence: int, *, agent: str = "a", **changes: Any) -> pb.NewJob:
         "agent_id": agent,
         "subject": f"conversations/c/messages/{sequence}",
         "payload": b'{"conversation_id":"c","sequence":%d}' % sequence,
-        "idempotency_key": f"index_message:{agent}:c:{sequence}",
+        "idempotency_key": f"index_message/{agent}/c/{sequence}",
     }
     return pb.NewJob(**{**fields, **changes})
 
@@ -254,10 +254,10 @@ async def test_what_a_stopped_process_held_is_done_by_the_next(tmp_path: Path) -
 async def test_a_known_key_is_looked_up_and_not_enqueued_twice(resting: Suite) -> None:
     first = await resting.enqueue(message(1), message(2))
     assert await resting.enqueue(message(2), message(1)) == first[::-1]
-    request = pb.LookupJobsRequest(idempotency_keys=["index_message:a:c:2", "unknown"])
+    request = pb.LookupJobsRequest(idempotency_keys=["index_message/a/c/2", "unknown"])
     with act_as(READER):
         found = (await resting.stub.LookupJobs(request)).jobs
-    assert [(keyed.idempotency_key, keyed.job.id) for keyed in found] == [("index_message:a:c:2", first[1])]
+    assert [(keyed.idempotency_key, keyed.job.id) for keyed in found] == [("index_message/a/c/2", first[1])]
 
 
 async def test_listing_is_paged_newest_first(resting: Suite) -> None:
@@ -319,7 +319,7 @@ async def test_tenants_and_limited_credentials_do_not_meet(resting: Suite) -> No
                 await refused(getattr(resting.stub, method)(kind(job_id=hidden)), Reason.RESOURCE_NOT_FOUND)
         assert [job.id for job in (await resting.stub.ListJobs(pb.ListJobsRequest())).jobs] == [mine]
         assert (await resting.stub.CountJobs(pb.CountJobsRequest())).counts.queued == 1
-        keys = pb.LookupJobsRequest(idempotency_keys=["index_message:a:c:1", "index_message:b:c:1"])
+        keys = pb.LookupJobsRequest(idempotency_keys=["index_message/a/c/1", "index_message/b/c/1"])
         assert [keyed.job.id for keyed in (await resting.stub.LookupJobs(keys)).jobs] == [mine]
         other_agent = pb.JobFilter(agent_id="b")
         await refused(resting.stub.CountJobs(pb.CountJobsRequest(filter=other_agent)), Reason.NOT_ALLOWED)

@@ -204,7 +204,7 @@ async def test_each_stored_message_is_enqueued_once(stub: Stub, compactor: Compa
             await compactor.arrived.wait()
     jobs = [job for _, job in compactor.jobs]
     assert {tenant for tenant, _ in compactor.jobs} == {"acme"}
-    assert sorted(job.idempotency_key for job in jobs) == [f"index_message:a:c:{n}" for n in (1, 2, 3)]
+    assert sorted(job.idempotency_key for job in jobs) == [f"index_message/a/c/{n}" for n in (1, 2, 3)]
     assert {(job.type, job.agent_id) for job in jobs} == {("index_message", "a")}
     assert sorted(job.subject for job in jobs)[0] == "conversations/c/messages/1"
     assert json.loads(jobs[0].payload).keys() == {"conversation_id", "sequence"}

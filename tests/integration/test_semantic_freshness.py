@@ -138,9 +138,9 @@ async def test_a_read_names_what_is_dead(semantic: Semantic, state: jobs_pb2.Job
     token = resources_pb2.FreshnessToken(agent_id=AGENT)
     token.messages.conversation_id, token.messages.sequence = "c", 2
     keys = [
-        f"index_memory:{AGENT}:{memory.memory.id}:1",
-        f"index_message:{AGENT}:c:1",
-        f"index_message:{AGENT}:c:2",
+        f"index_memory/{AGENT}/{memory.memory.id}/1",
+        f"index_message/{AGENT}/c/1",
+        f"index_message/{AGENT}/c/2",
     ]
     semantic.ledger.states = dict.fromkeys(keys, state)
     response = await semantic.recall("heron", wait_for=[memory.token, token], timeout=300)
@@ -158,13 +158,13 @@ async def test_a_read_names_what_is_pending_at_the_deadline(semantic: Semantic) 
     token = resources_pb2.FreshnessToken(agent_id=AGENT)
     token.messages.conversation_id, token.messages.sequence = "c", 2
     semantic.ledger.states = {
-        f"index_message:{AGENT}:c:1": jobs_pb2.JOB_STATE_DEAD,
-        f"index_message:{AGENT}:c:2": jobs_pb2.JOB_STATE_QUEUED,
+        f"index_message/{AGENT}/c/1": jobs_pb2.JOB_STATE_DEAD,
+        f"index_message/{AGENT}/c/2": jobs_pb2.JOB_STATE_QUEUED,
     }
     response = await semantic.recall("heron", wait_for=[token], timeout=1.5)
     (outcome,) = response.unindexed
     assert (outcome.token, outcome.state) == (token, resources_pb2.UNINDEXED_STATE_PENDING)
-    assert f"job index_message:{AGENT}:c:2" in outcome.job_ids
+    assert f"job index_message/{AGENT}/c/2" in outcome.job_ids
     assert values(response) == ["a heron"]
 
 

@@ -361,3 +361,26 @@ async def test_conversation_recall_respects_scope_filter_and_neighbours(suite: R
     assert await search(scope=memories_pb2.SEARCH_SCOPE_ALL) == {"a1", "a2", "x"}
     only = recall_pb2.MessageFilter(authors=["Bob"])
     assert await search(scope=memories_pb2.SEARCH_SCOPE_ALL, filter=only) == set()
+
+
+async def test_ids_with_colons_do_not_share_a_job(suite: Running) -> None:
+    stub = await suite.stub()
+    for agent, name in (("a:b", "c"), ("a", "b:c")):
+        await stub.CreateAgent(conversations_pb2.CreateAgentRequest(agent_id=agent))
+        await stub.CreateConversation(
+            conversations_pb2.CreateConversationRequest(agent_id=agent, conversation_id=name)
+        )
+        turn = conversations_pb2.RecordTurnRequest(
+            agent_id=agent, conversation_id=name, messages=[said(f"a bittern seen by {agent}")]
+        )
+        token = (await stub.RecordTurn(turn)).token
+        search = memories_pb2.RecallConversationRequest(
+            agent_id=agent,
+            conversation_id=name,
+            query="bittern",
+            mode=recall_pb2.SEARCH_MODE_KEYWORD,
+            wait_for=[token],
+        )
+        answer = await stub.RecallConversation(search)
+        assert not answer.unindexed
+        assert len(answer.hits) == 1

@@ -48,11 +48,11 @@ async def reconcile(parts: Parts) -> tuple[list[str], int]:
 
 
 def messages(conversation: str, *sequences: int) -> list[str]:
-    return [f"index_message:{AGENT}:{conversation}:{n}" for n in sequences]
+    return [f"index_message/{AGENT}/{conversation}/{n}" for n in sequences]
 
 
 async def live(parts: Parts) -> list[str]:
-    return sorted(f"index_memory:{AGENT}:{m.memory_id}:1" for m in await parts.store.live_ids(0, 100))
+    return sorted(f"index_memory/{AGENT}/{m.memory_id}/1" for m in await parts.store.live_ids(0, 100))
 
 
 async def test_nothing_is_done_when_nothing_is_missing(parts: Parts) -> None:
@@ -79,7 +79,7 @@ async def test_a_lost_tail_is_found_after_an_unclean_end(parts: Parts) -> None:
     await parts.items.remove_memories(TENANT, AGENT, [lost.memory_id])
     await parts.vectors.delete(MEMORIES, [lost.memory_id])
     parts.vectors.opened_clean = False
-    assert (await reconcile(parts))[0] == [f"index_memory:{AGENT}:{lost.memory_id}:1"]
+    assert (await reconcile(parts))[0] == [f"index_memory/{AGENT}/{lost.memory_id}/1"]
 
 
 async def test_one_lost_vector_is_one_job(parts: Parts) -> None:
@@ -107,7 +107,7 @@ async def test_tasks_which_never_had_a_vector_are_merely_indexed_again(parts: Pa
     await parts.index_memories(task)
     parts.store.outbox.clear()
     parts.vectors.opened_clean = False
-    assert (await reconcile(parts))[0] == [f"index_memory:{AGENT}:{task.id}:1"]
+    assert (await reconcile(parts))[0] == [f"index_memory/{AGENT}/{task.id}/1"]
     parts.vectors.opened_clean = True
     assert await reconcile(parts) == ([], 0)
 

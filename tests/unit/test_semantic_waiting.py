@@ -40,7 +40,7 @@ def at(memory: Memory) -> MemoryMark:
 
 
 def key(sequence: int) -> str:
-    return f"index_message:{AGENT}:c:{sequence}"
+    return f"index_message/{AGENT}/c/{sequence}"
 
 
 async def soon(parts: Parts, work: Awaitable[object]) -> None:

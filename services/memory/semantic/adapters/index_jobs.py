@@ -12,7 +12,7 @@ def index_job(agent_id: str, memory_id: str, revision: int, suffix: str = "") ->
         type="index_memory",
         agent_id=agent_id,
         subject=f"memories/{memory_id}",
-        key=f"index_memory:{agent_id}:{memory_id}:{revision}{suffix}",
+        key=f"index_memory/{agent_id}/{memory_id}/{revision}{suffix}",
         payload={"memory_id": memory_id},
     )
 
@@ -23,6 +23,6 @@ def message_job(known: KnownConversation, sequence: int, suffix: str) -> NewJob:
         type="index_message",
         agent_id=known.agent_id,
         subject=f"conversations/{known.conversation_id}/messages/{sequence}",
-        key=f"index_message:{known.agent_id}:{known.conversation_id}:{sequence}{suffix}",
+        key=f"index_message/{known.agent_id}/{known.conversation_id}/{sequence}{suffix}",
         payload={"conversation_id": known.conversation_id, "sequence": sequence},
     )

@@ -103,11 +103,11 @@ class Waiter:
             sequences = await self._items.missing(
                 tenant, agent_id, mark.conversation_id, mark.sequence, limit=LOOKED_UP_AT_ONCE
             )
-            return [f"index_message:{agent_id}:{mark.conversation_id}:{sequence}" for sequence in sequences]
+            return [f"index_message/{agent_id}/{mark.conversation_id}/{sequence}" for sequence in sequences]
         memory = (await self._store.get(tenant, agent_id, [mark.memory_id])).get(mark.memory_id)
         if memory is None or memory.indexed or memory.superseded_by:
             return []
-        return [f"index_memory:{agent_id}:{memory.id}:{memory.revision}"]
+        return [f"index_memory/{agent_id}/{memory.id}/{memory.revision}"]
 
 
 def _patience() -> float:

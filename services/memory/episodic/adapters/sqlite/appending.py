@@ -156,7 +156,7 @@ def _index_job(key: ConversationKey, message: Message) -> NewJob:
         type=JOB_TYPE,
         agent_id=key.agent_id,
         subject=f"conversations/{key.id}/messages/{message.sequence}",
-        key=f"{JOB_TYPE}:{key.agent_id}:{key.id}:{message.sequence}",
+        key=f"{JOB_TYPE}/{key.agent_id}/{key.id}/{message.sequence}",
         payload={"conversation_id": key.id, "sequence": message.sequence},
     )
 
