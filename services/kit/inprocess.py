@@ -91,15 +91,7 @@ class InProcessChannel(grpc.aio.Channel):
         """As on a channel."""
         return self._callable(method, request_serializer, response_deserializer, request_streaming=False)
 
-    def unary_stream(
-        self,
-        method: str,
-        request_serializer: Any = None,
-        response_deserializer: Any = None,
-        _registered_method: bool | None = False,
-    ) -> Any:
-        """As on a channel."""
-        return self._callable(method, request_serializer, response_deserializer, request_streaming=False)
+    unary_stream = unary_unary  # how responses come is the call's reader's affair
 
     def stream_unary(
         self,
@@ -111,15 +103,7 @@ class InProcessChannel(grpc.aio.Channel):
         """As on a channel."""
         return self._callable(method, request_serializer, response_deserializer, request_streaming=True)
 
-    def stream_stream(
-        self,
-        method: str,
-        request_serializer: Any = None,
-        response_deserializer: Any = None,
-        _registered_method: bool | None = False,
-    ) -> Any:
-        """As on a channel."""
-        return self._callable(method, request_serializer, response_deserializer, request_streaming=True)
+    stream_stream = stream_unary  # how responses come is the call's reader's affair
 
     def _callable(
         self, method: str, serialize: Serializer, deserialize: Deserializer, *, request_streaming: bool

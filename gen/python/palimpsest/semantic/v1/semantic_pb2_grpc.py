@@ -175,8 +175,8 @@ class SemanticServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def SelectStandingMemories(self, request, context):
-        """Chooses the memories that a prompt shows at any rate: pinned ones, then by relevance. Counts as
-        an access when `count_access`. Errors: INVALID_FIELD.
+        """Chooses the memories that a prompt shows at any rate: pinned ones, then by relevance. Counts no
+        access; CountAccess does, for those that were placed. Errors: INVALID_FIELD.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

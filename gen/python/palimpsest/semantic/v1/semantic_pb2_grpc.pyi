@@ -61,8 +61,8 @@ class SemanticServiceStub:
     RecallMessages: _grpc.UnaryUnaryMultiCallable[_semantic_pb2.RecallMessagesRequest, _semantic_pb2.RecallMessagesResponse]
     """Finds messages. Works as long as one channel does. Errors: INVALID_FIELD, DEPENDENCY_DOWN."""
     SelectStandingMemories: _grpc.UnaryUnaryMultiCallable[_semantic_pb2.SelectStandingMemoriesRequest, _semantic_pb2.SelectStandingMemoriesResponse]
-    """Chooses the memories that a prompt shows at any rate: pinned ones, then by relevance. Counts as
-    an access when `count_access`. Errors: INVALID_FIELD.
+    """Chooses the memories that a prompt shows at any rate: pinned ones, then by relevance. Counts no
+    access; CountAccess does, for those that were placed. Errors: INVALID_FIELD.
     """
     CountAccess: _grpc.UnaryUnaryMultiCallable[_semantic_pb2.CountAccessRequest, _semantic_pb2.CountAccessResponse]
     """Counts accesses of memories that were placed in a prompt. Errors: INVALID_FIELD."""
@@ -106,8 +106,8 @@ class SemanticServiceAsyncStub(SemanticServiceStub):
     RecallMessages: _aio.UnaryUnaryMultiCallable[_semantic_pb2.RecallMessagesRequest, _semantic_pb2.RecallMessagesResponse]  # type: ignore[assignment]
     """Finds messages. Works as long as one channel does. Errors: INVALID_FIELD, DEPENDENCY_DOWN."""
     SelectStandingMemories: _aio.UnaryUnaryMultiCallable[_semantic_pb2.SelectStandingMemoriesRequest, _semantic_pb2.SelectStandingMemoriesResponse]  # type: ignore[assignment]
-    """Chooses the memories that a prompt shows at any rate: pinned ones, then by relevance. Counts as
-    an access when `count_access`. Errors: INVALID_FIELD.
+    """Chooses the memories that a prompt shows at any rate: pinned ones, then by relevance. Counts no
+    access; CountAccess does, for those that were placed. Errors: INVALID_FIELD.
     """
     CountAccess: _aio.UnaryUnaryMultiCallable[_semantic_pb2.CountAccessRequest, _semantic_pb2.CountAccessResponse]  # type: ignore[assignment]
     """Counts accesses of memories that were placed in a prompt. Errors: INVALID_FIELD."""
@@ -208,8 +208,8 @@ class SemanticServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _semantic_pb2.SelectStandingMemoriesRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_semantic_pb2.SelectStandingMemoriesResponse, _abc.Awaitable[_semantic_pb2.SelectStandingMemoriesResponse]]:
-        """Chooses the memories that a prompt shows at any rate: pinned ones, then by relevance. Counts as
-        an access when `count_access`. Errors: INVALID_FIELD.
+        """Chooses the memories that a prompt shows at any rate: pinned ones, then by relevance. Counts no
+        access; CountAccess does, for those that were placed. Errors: INVALID_FIELD.
         """
 
     @_abc_1.abstractmethod
