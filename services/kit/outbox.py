@@ -22,10 +22,11 @@ from palimpsest.compactor.v1 import compactor_pb2, compactor_pb2_grpc
 from services.kit.context import act_as
 from services.kit.errors import PalimpsestError
 from services.kit.identity import Principal, Role
-from services.kit.sqlite import Database
+from services.kit.sql import Row, Script, SqlDatabase, execute, execute_many, fetch, first
+from services.kit.sqlite import Database, SqliteScripts
 
 BATCH = 500
-CLAIM_SECONDS = 30.0
+CLAIM_SECONDS = 30
 IDLE_POLL_SECONDS = 2.0
 FIRST_RETRY_SECONDS = 0.2
 MAX_RETRY_SECONDS = 10.0
@@ -51,73 +52,70 @@ class OutboxRow:
     job: NewJob
 
 
+INSERT = "INSERT INTO outbox (tenant, agent_id, type, subject, key, payload) VALUES (?, ?, ?, ?, ?, ?)"
+
+
+def put_jobs(tenant: str, jobs: Sequence[NewJob]) -> Script[None]:
+    """Adds rows; a part of the script that makes the change that they follow from."""
+    yield from execute_many(INSERT, [_values(tenant, job) for job in jobs])
+
+
 def put(connection: sqlite3.Connection, tenant: str, jobs: Sequence[NewJob]) -> None:
     """Adds rows; to be called inside the transaction of the change that they follow from."""
-    connection.executemany(
-        "INSERT INTO outbox (tenant, agent_id, type, subject, key, payload) VALUES (?, ?, ?, ?, ?, ?)",
-        [
-            (tenant, j.agent_id, j.type, j.subject, j.key, json.dumps(j.payload, separators=(",", ":")))
-            for j in jobs
-        ],
-    )
+    connection.executemany(INSERT, [_values(tenant, job) for job in jobs])
 
 
 class Outbox(Protocol):
     """The rows that wait."""
 
     async def claim(self, limit: int) -> list[OutboxRow]:
-        """Takes up to `limit` rows that nobody holds, for CLAIM_SECONDS."""
+        """Takes up to `limit` rows that nobody holds, for CLAIM_SECONDS; in the order of their ids."""
 
-    async def settle(self, ids: Sequence[int]) -> None:
+    async def settle(self, rows: Sequence[OutboxRow]) -> None:
         """Deletes rows that were handed over."""
 
-    async def release(self, ids: Sequence[int]) -> None:
+    async def release(self, rows: Sequence[OutboxRow]) -> None:
         """Gives rows back."""
 
 
-class SqliteOutbox:
-    """The `outbox` table of a service's database."""
+class SqlOutbox:
+    """The `outbox` table of a service's database, of all tenants: a relay is no tenant's call.
 
-    def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
+    Several relays may share one. Leases are by the clocks of their machines: clocks that are apart by more
+    than CLAIM_SECONDS repeat hand-overs, which the ledger takes once.
+    """
+
+    def __init__(
+        self, database: SqlDatabase, *, inherits: bool = False, clock: Callable[[], float] = time.time
+    ) -> None:
+        """With `inherits`, this is the only owner: claims found at the start are those of one that died."""
         self._database = database
+        self._inherits = inherits
         self._clock = clock
-        # A SQLite file has one owner: claims found at the start are those of a process that died.
-        self._inherited = True
 
     async def claim(self, limit: int) -> list[OutboxRow]:
         """Takes up to `limit` rows that nobody holds."""
-        now = self._clock()
-        inherited, self._inherited = self._inherited, False
-
-        def work(connection: sqlite3.Connection) -> list[OutboxRow]:
-            if inherited:
-                connection.execute("UPDATE outbox SET claimed_until = 0")
-            rows = connection.execute(
-                "UPDATE outbox SET claimed_until = ?"
-                " WHERE id IN (SELECT id FROM outbox WHERE claimed_until < ? ORDER BY id LIMIT ?)"
-                " RETURNING id, tenant, agent_id, type, subject, key, payload",
-                (now + CLAIM_SECONDS, now, limit),
-            ).fetchall()
-            return sorted((_row(row) for row in rows), key=lambda row: row.id)
-
         if not await self._database.read(_any_row):
             return []
-        return await self._database.write(work)
+        now = int(self._clock())
+        rows = await self._database.write(lambda: _claim(now, limit, inherits=self._inherits))
+        self._inherits = False
+        return rows
 
-    async def settle(self, ids: Sequence[int]) -> None:
+    async def settle(self, rows: Sequence[OutboxRow]) -> None:
         """Deletes rows."""
-        await self._database.write(
-            lambda c: c.executemany("DELETE FROM outbox WHERE id = ?", [(id_,) for id_ in ids]) and None
-        )
+        await self._database.write(lambda: _settle(_ids_by_tenant(rows)))
 
-    async def release(self, ids: Sequence[int]) -> None:
+    async def release(self, rows: Sequence[OutboxRow]) -> None:
         """Gives rows back."""
-        await self._database.write(
-            lambda c: (
-                c.executemany("UPDATE outbox SET claimed_until = 0 WHERE id = ?", [(i,) for i in ids])
-                and None
-            )
-        )
+        await self._database.write(lambda: _hold(_ids_by_tenant(rows), until=0))
+
+
+class SqliteOutbox(SqlOutbox):
+    """The `outbox` table of a SQLite file, which has one owner."""
+
+    def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
+        super().__init__(SqliteScripts(database), inherits=True, clock=clock)
 
 
 class Relay:
@@ -154,17 +152,17 @@ class Relay:
         by_tenant: dict[str, list[OutboxRow]] = defaultdict(list)
         for row in rows:
             by_tenant[row.tenant].append(row)
-        handed: list[int] = []
+        handed: list[OutboxRow] = []
+        left = dict(by_tenant)
         try:
             for tenant, theirs in by_tenant.items():
                 await self._enqueue(tenant, theirs)
-                handed.extend(row.id for row in theirs)
+                handed += left.pop(tenant)
         finally:
-            left = [row.id for row in rows if row.id not in set(handed)]
             if handed:
                 await self._outbox.settle(handed)
             if left:
-                await self._outbox.release(left)
+                await self._outbox.release([row for theirs in left.values() for row in theirs])
         return bool(rows)
 
     async def _enqueue(self, tenant: str, rows: Sequence[OutboxRow]) -> None:
@@ -189,11 +187,50 @@ class Relay:
             return
 
 
-def _any_row(connection: sqlite3.Connection) -> bool:
-    return connection.execute("SELECT 1 FROM outbox LIMIT 1").fetchone() is not None
+def _any_row() -> Script[bool]:
+    return (yield from first("SELECT 1 AS one FROM outbox LIMIT 1")) is not None
 
 
-def _row(row: sqlite3.Row) -> OutboxRow:
+def _claim(now: int, limit: int, *, inherits: bool) -> Script[list[OutboxRow]]:
+    if inherits:
+        yield from execute("UPDATE outbox SET claimed_until = 0")
+    found = yield from fetch(
+        "SELECT id, tenant, agent_id, type, subject, key, payload FROM outbox"
+        " WHERE claimed_until < ? ORDER BY id LIMIT ? FOR UPDATE SKIP LOCKED",
+        now,
+        limit,
+    )
+    rows = [_row(row) for row in found]
+    yield from _hold(_ids_by_tenant(rows), until=now + CLAIM_SECONDS)
+    return rows
+
+
+def _hold(ids: Mapping[str, list[int]], *, until: int) -> Script[None]:
+    for tenant, theirs in ids.items():
+        yield from execute(
+            "UPDATE outbox SET claimed_until = ? WHERE tenant = ? AND id IN ??", until, tenant, theirs
+        )
+
+
+def _settle(ids: Mapping[str, list[int]]) -> Script[None]:
+    for tenant, theirs in ids.items():
+        yield from execute("DELETE FROM outbox WHERE tenant = ? AND id IN ??", tenant, theirs)
+
+
+def _ids_by_tenant(rows: Sequence[OutboxRow]) -> Mapping[str, list[int]]:
+    """Sorted, so that two relays never wait for each other in a circle."""
+    found: dict[str, list[int]] = defaultdict(list)
+    for row in rows:
+        found[row.tenant].append(row.id)
+    return {tenant: sorted(ids) for tenant, ids in sorted(found.items())}
+
+
+def _values(tenant: str, job: NewJob) -> tuple[str, ...]:
+    payload = json.dumps(job.payload, separators=(",", ":"))
+    return tenant, job.agent_id, job.type, job.subject, job.key, payload
+
+
+def _row(row: Row) -> OutboxRow:
     job = NewJob(
         type=row["type"],
         agent_id=row["agent_id"],

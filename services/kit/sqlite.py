@@ -11,7 +11,7 @@ import asyncio
 import queue
 import sqlite3
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -22,6 +22,7 @@ from typing import Any, Literal, TypeVar
 import structlog
 
 from services.kit.errors import DependencyDown, PalimpsestError, StartupError
+from services.kit.sql import Row, Script, arguments_for_sqlite, for_sqlite
 
 T = TypeVar("T")
 Work = Callable[[sqlite3.Connection], T]
@@ -30,6 +31,7 @@ Synchronous = Literal["FULL", "NORMAL"]
 MAX_GROUP = 512  # writes that share a transaction
 BUSY_TIMEOUT_MS = 5_000
 CACHE_KIB = 8_192
+_NO_ROWS: Sequence[Row] = ()
 QUICK_CHECK_BYTES = 64 * 1024 * 1024  # larger files are not read whole at start (P-10)
 
 
@@ -176,11 +178,44 @@ class Database:
     def _fault(self, error: sqlite3.Error) -> PalimpsestError | sqlite3.Error:
         """Failures of the store become DependencyDown; the code's own mistakes stay what they are."""
         if isinstance(error, sqlite3.OperationalError) or type(error) is sqlite3.DatabaseError:
-            self._log.error(
-                "store_failed", database=self.path.name, error=getattr(error, "sqlite_errorname", "UNKNOWN")
-            )
-            return DependencyDown("the store failed; nothing was written")
+            name = getattr(error, "sqlite_errorname", "UNKNOWN")
+            self._log.error("store_failed", database=self.path.name, error=name)
+            what = "is full" if name == "SQLITE_FULL" else "failed"
+            return DependencyDown(f"the store {what}; nothing was written")
         return error
+
+
+class SqliteScripts:
+    """A SqlDatabase over one SQLite file."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def write(self, script: Callable[[], Script[T]]) -> T:
+        """Runs a script in the writer thread, committed and synced with its group."""
+        return await self._database.write(lambda connection: run_script(connection, script()))
+
+    async def read(self, script: Callable[[], Script[T]]) -> T:
+        """Runs a script in a reader thread, within one snapshot."""
+        return await self._database.read(lambda connection: run_script(connection, script()))
+
+
+def run_script(connection: sqlite3.Connection, script: Script[T]) -> T:
+    """Runs a script on a connection, inside the transaction that is open there."""
+    try:
+        statement = next(script)
+        while True:
+            text, rows = for_sqlite(statement.text), _NO_ROWS
+            if statement.many:
+                connection.executemany(text, statement.arguments)
+            else:
+                rows = connection.execute(text, arguments_for_sqlite(statement.arguments)).fetchall()
+            statement = script.send(rows)
+    except StopIteration as end:
+        result: T = end.value
+        return result
+    finally:
+        script.close()
 
 
 def _answer(group: list[_Pending]) -> None:

@@ -79,7 +79,7 @@ async def test_a_full_disk_is_unavailable_and_writing_goes_on_when_there_is_room
     await database.write(insert(1))
     used = await database.read(lambda c: c.execute("PRAGMA page_count").fetchone()[0])
     await database.write(limit(used))
-    with pytest.raises(DependencyDown):
+    with pytest.raises(DependencyDown, match="the store is full; nothing was written"):
         await database.write(insert(2, "x" * 100_000))
     await database.write(limit(1_000_000))
     await database.write(insert(3))
