@@ -107,7 +107,7 @@ async def compose(
     def mount(service: Service) -> None:
         server = servers[service.short_name]
         server.add_interceptor(interceptor(service, secret, metrics))
-        service.add(server)
+        service.add_to(server)
 
     # In the order of who needs whom while starting.
     mount(embedder)

@@ -15,6 +15,7 @@ from services.gateway.app.backends import Backends
 from services.gateway.app.keys import Keys
 from services.gateway.app.prompting import Prompting
 from services.gateway.config import GatewaySettings
+from services.gateway.rpc.faces import faces
 from services.gateway.rpc.servicer import ROLES, GatewayServicer
 from services.kit.channels import Channels
 from services.kit.serving import Service
@@ -52,5 +53,10 @@ async def build(
         return bool(await database.read(lambda c: c.execute("SELECT 1").fetchone()))
 
     return Service(
-        name="palimpsest.gateway.v1.GatewayService", add=add, roles=ROLES, ready=ready, authenticator=keys
+        name="palimpsest.gateway.v1.GatewayService",
+        add=add,
+        roles=ROLES,
+        ready=ready,
+        faces=faces(backends),
+        authenticator=keys,
     )

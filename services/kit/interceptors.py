@@ -90,7 +90,7 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
         async def unary_stream(request: Message, context: Context) -> AsyncIterator[Any]:
             async with self._guard(method, metadata, context) as principal:
                 check_request(request, principal)
-                async for response in inner.unary_stream(request, context):
+                async for response in _responses(inner.unary_stream(request, context)):
                     yield response
 
         async def stream_unary(requests: AsyncIterator[Message], context: Context) -> Any:
@@ -99,7 +99,7 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
 
         async def stream_stream(requests: AsyncIterator[Message], context: Context) -> AsyncIterator[Any]:
             async with self._guard(method, metadata, context) as principal:
-                async for response in inner.stream_stream(_checked(requests, principal), context):
+                async for response in _responses(inner.stream_stream(_checked(requests, principal), context)):
                     yield response
 
         match (inner.request_streaming, inner.response_streaming):
@@ -185,6 +185,15 @@ def _deadline(context: Context, started: float, default: float | None) -> float 
     if remaining is not None:
         return time.monotonic() + remaining
     return None if default is None else started + default
+
+
+async def _responses(produced: AsyncIterator[Any] | Awaitable[None]) -> AsyncIterator[Any]:
+    """What a handler yields; nothing from one that is a coroutine and writes to its context itself."""
+    if isinstance(produced, AsyncIterator):
+        async for response in produced:
+            yield response
+    else:
+        await produced
 
 
 async def _checked(requests: AsyncIterator[Message], principal: Principal) -> AsyncIterator[Message]:

@@ -15,6 +15,8 @@ from typing import Any, TypeVar
 
 import grpc
 import structlog
+from google.protobuf.descriptor import ServiceDescriptor
+from google.protobuf.descriptor_pb2 import MethodOptions
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 from prometheus_client.registry import Collector
@@ -43,6 +45,15 @@ S = TypeVar("S", bound=ServiceSettings)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Face:
+    """One proto service: its full name, how to add its servicer to a server, least role by method name."""
+
+    name: str
+    add: Callable[[Any], None]
+    roles: Mapping[str, Role]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Service:
     """What a bootstrap makes: how to add the servicer, who may call what, and whether it is ready."""
 
@@ -54,6 +65,8 @@ class Service:
     """Least role by method name; a method without one is refused."""
     ready: Callable[[], Awaitable[bool]]
     """Whether the stores that it needs answer."""
+    faces: tuple[Face, ...] = ()
+    """Further proto services that it serves, on the same port with the same callers."""
     authenticator: Authenticator | None = None
     """Who its callers are; None: other services, by their signed tokens (SV-6)."""
 
@@ -61,9 +74,28 @@ class Service:
     """Its own metrics, beside those that every service has."""
 
     @property
+    def all_faces(self) -> tuple[Face, ...]:
+        """Every proto service that it serves."""
+        return (Face(name=self.name, add=self.add, roles=self.roles), *self.faces)
+
+    def add_to(self, server: Any) -> None:
+        """Adds every servicer to a server (socket or in process)."""
+        for face in self.all_faces:
+            face.add(server)
+
+    @property
     def short_name(self) -> str:
         """The proto package's second part, e.g. "episodic"; audience of its tokens."""
         return self.name.split(".")[1]
+
+
+def roles_of(descriptor: ServiceDescriptor) -> dict[str, Role]:
+    """Least roles by method name, as the proto says: a method that has no side effects is a reader's."""
+    harmless = MethodOptions.NO_SIDE_EFFECTS
+    return {
+        method.name: Role.READER if method.GetOptions().idempotency_level == harmless else Role.WRITER
+        for method in descriptor.methods
+    }
 
 
 def interceptor(service: Service, secret: bytes, metrics: Metrics) -> CallInterceptor:
@@ -72,7 +104,11 @@ def interceptor(service: Service, secret: bytes, metrics: Metrics) -> CallInterc
         metrics.registry.register(collector)
     return CallInterceptor(
         authenticator=service.authenticator or TokenVerifier(secret, service.short_name),
-        roles={f"/{service.name}/{method}": role for method, role in service.roles.items()},
+        roles={
+            f"/{face.name}/{method}": role
+            for face in service.all_faces
+            for method, role in face.roles.items()
+        },
         timeouts=method_timeouts(service_config(service.short_name)),
         metrics=metrics,
     )
@@ -95,10 +131,11 @@ async def listening(
     """
     _probe(address)
     server = grpc.aio.server(interceptors=[interceptor(service, secret, metrics)], options=SERVER_OPTIONS)
-    service.add(server)
+    service.add_to(server)
     checker = health.aio.HealthServicer()
     health_pb2_grpc.add_HealthServicer_to_server(checker, server)
-    reflection.enable_server_reflection((service.name, health.SERVICE_NAME, reflection.SERVICE_NAME), server)
+    names = [face.name for face in service.all_faces]
+    reflection.enable_server_reflection((*names, health.SERVICE_NAME, reflection.SERVICE_NAME), server)
     try:
         port = server.add_insecure_port(address)
     except RuntimeError as error:

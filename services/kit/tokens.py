@@ -1,9 +1,14 @@
-"""The token estimate (SPEC E-10); the only implementation of it."""
+"""The token estimate (SPEC E-10), the only implementation of it, and the type of what may replace it."""
 
 from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
+from typing import TypeAlias
+
+TokenCounter: TypeAlias = Callable[[str], int]
+"""Tokens that a model takes for a text; at least 0, and 0 for the empty text."""
 
 CJK = re.compile(
     r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\u1100-\u11ff\uf900-\ufaff\U00020000-\U0003134f]"

@@ -1,18 +1,18 @@
-"""The stores of the Episodic service: one suite over the in-memory and the SQLite adapters (SPEC §5, S-5)."""
+"""The stores of the Episodic service on SQLite and PostgreSQL (SPEC §5, S-5)."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
 
 from services.kit.errors import Exists, LimitExceeded, NotFound, ParentConflict, StateConflict
-from services.memory.episodic.adapters.memory import memory_stores
-from services.memory.episodic.adapters.sqlite import open_database, sqlite_stores
+from services.kit.sql import SqlDatabase
+from services.memory.episodic.adapters.sql import sql_stores
+from services.memory.episodic.adapters.sql.requests import AppendRequests
 from services.memory.episodic.app.ports import Stores
 from services.memory.episodic.domain.append import Append, Draft
+from services.memory.episodic.domain.coverage import CoverRules
 from services.memory.episodic.domain.model import (
     Agent,
     Contact,
@@ -27,16 +27,12 @@ MAX_BYTES = 2000
 HOUR = 3_600_000_000
 KEY = ConversationKey(tenant="t", agent_id="a", id="c")
 ANY = MessageFilter()
+RULES = CoverRules(uncovered_messages=25, uncovered_tokens=None, fold_tokens=960)
 
 
-@pytest.fixture(params=["memory", "sqlite"])
-async def stores(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Stores]:
-    if request.param == "memory":
-        yield memory_stores(max_bytes=MAX_BYTES, remember_requests=HOUR)
-        return
-    database = await open_database(tmp_path / "episodic.db", readers=2)
-    yield await sqlite_stores(database, max_bytes=MAX_BYTES, remember_requests=HOUR)
-    await database.close()
+@pytest.fixture
+async def stores(episodic_sql: SqlDatabase) -> Stores:
+    return await sql_stores(episodic_sql, rules=RULES, max_bytes=MAX_BYTES)
 
 
 @pytest.fixture
@@ -254,7 +250,7 @@ async def test_an_unknown_conversation_is_not_found(ready: Stores, unknown: tupl
     with pytest.raises(NotFound):
         await ready.messages.at(key, [1])
     with pytest.raises(NotFound):
-        await ready.messages.read(key, lambda history: history.conversation)
+        await ready.history.view(key, "", lambda _: False, most=10)
 
 
 @pytest.mark.parametrize("how", ["request id", "parent", "own id"])
@@ -284,11 +280,13 @@ async def test_a_request_id_returns_the_first_answer_even_after_other_appends(re
     assert len(await stored(ready)) == 3
 
 
-async def test_request_ids_are_forgotten_in_time(ready: Stores) -> None:
+async def test_request_ids_are_forgotten_in_time(ready: Stores, episodic_sql: SqlDatabase) -> None:
     await ready.messages.append(append(draft("a"), request_id="r", now=5))
     await ready.messages.append(append(draft("b"), request_id="s", now=6 + HOUR))
-    late = append(draft("a"), request_id="r", now=7 + HOUR)
-    assert (await ready.messages.append(late))[0].sequence == 3
+    requests = AppendRequests(episodic_sql, HOUR)
+    assert [await requests.delete_expired(6 + HOUR, 10) for _ in range(2)] == [1, 0]
+    assert (await ready.messages.append(append(draft("a"), request_id="r")))[0].sequence == 3
+    assert (await ready.messages.append(append(draft("b"), request_id="s")))[0].sequence == 2
 
 
 async def test_a_refused_append_changes_nothing(ready: Stores) -> None:
@@ -296,7 +294,7 @@ async def test_a_refused_append_changes_nothing(ready: Stores) -> None:
     await ready.messages.append(append(draft("a", id="m"), draft("b", id="n")))
     before = await ready.conversations.get(KEY)
     with pytest.raises(ParentConflict):
-        await ready.messages.append(append(draft("c"), parent="m", request_id="r"))
+        await ready.messages.append(append(draft("c"), parent="zz", request_id="r"))
     with pytest.raises(Exists):
         await ready.messages.append(append(draft("d"), draft("other", id="m"), request_id="r"))
     assert await ready.conversations.get(KEY) == before
@@ -373,12 +371,3 @@ async def test_answers_stay_below_their_size(ready: Stores) -> None:
         await ready.messages.at(KEY, [1, 2, 3])
     with pytest.raises(LimitExceeded):
         await ready.messages.find("t", "a", [("c", "m1")], 2)
-
-
-async def test_a_history_reads_from_both_ends(ready: Stores) -> None:
-    await ready.messages.append(append(*(draft(str(n)) for n in range(25))))
-    first, newest = await ready.messages.read(
-        KEY,
-        lambda h: ([m.sequence for m in h.first(2)], [m.sequence for m in h.newest_first(10, 12)]),
-    )
-    assert (first, newest) == ([1, 2], list(range(25, 13, -1)))

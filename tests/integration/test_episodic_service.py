@@ -9,85 +9,36 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import grpc
 import pytest
 from google.protobuf.field_mask_pb2 import FieldMask
 from google.protobuf.struct_pb2 import Struct
 from google.protobuf.timestamp_pb2 import Timestamp
 from palimpsest.common.v1 import recall_pb2, resources_pb2
-from palimpsest.compactor.v1 import compactor_pb2, compactor_pb2_grpc
 from palimpsest.episodic.v1 import episodic_pb2 as pb
 from palimpsest.episodic.v1 import episodic_pb2_grpc
 
-from services.kit.channels import CHANNEL_OPTIONS, Channels
-from services.kit.context import act_as, current_principal
+from services.kit.context import act_as
 from services.kit.errors import PalimpsestError, Reason
-from services.kit.identity import Principal, Role, TokenSigner
-from services.kit.metrics import Metrics
-from services.kit.serving import Service, listening, outgoing
-from services.memory.episodic.bootstrap import build
+from services.kit.identity import Role
 from services.memory.episodic.config import EpisodicSettings
 from services.memory.episodic.rpc.servicer import ROLES
+from tests.integration.episodic_server import ONLY_B, OTHER, READER, WRITER, Ledger, serve_episodic
 
-SECRET = b"a secret of the tests, 32 bytes or more"
-WRITER = Principal(tenant="acme", role=Role.WRITER, subject="test")
-READER = Principal(tenant="acme", role=Role.READER, subject="test")
-ONLY_B = Principal(tenant="acme", role=Role.WRITER, agents=frozenset({"b"}), subject="test")
-OTHER = Principal(tenant="other", role=Role.WRITER, subject="test")
 KIB = 1024
 USER = resources_pb2.ROLE_USER
 
 Stub: TypeAlias = "episodic_pb2_grpc.EpisodicServiceAsyncStub"
 
 
-class Compactor(compactor_pb2_grpc.CompactorServiceServicer):
-    """Remembers what was enqueued."""
-
-    def __init__(self) -> None:
-        self.jobs: list[tuple[str, compactor_pb2.NewJob]] = []
-        self.arrived = asyncio.Event()
-
-    async def Enqueue(self, request: compactor_pb2.EnqueueRequest, _: Any) -> compactor_pb2.EnqueueResponse:
-        self.jobs.extend((current_principal().tenant, job) for job in request.jobs)
-        self.arrived.set()
-        return compactor_pb2.EnqueueResponse(job_ids=[job.idempotency_key for job in request.jobs])
-
-
-async def no_store() -> bool:
-    return True
-
-
-def channel(port: int, audience: str) -> grpc.aio.Channel:
-    inner = grpc.aio.insecure_channel(f"127.0.0.1:{port}", options=CHANNEL_OPTIONS)
-    return outgoing(inner, audience, TokenSigner(SECRET))
+@pytest.fixture
+async def compactor() -> Ledger:
+    return Ledger()
 
 
 @pytest.fixture
-async def compactor() -> Compactor:
-    return Compactor()
-
-
-@pytest.fixture
-async def stub(tmp_path: Path, compactor: Compactor) -> AsyncIterator[Stub]:
+async def stub(tmp_path: Path, compactor: Ledger) -> AsyncIterator[Stub]:
     async with AsyncExitStack() as stack:
-        ledger = Service(
-            name="palimpsest.compactor.v1.CompactorService",
-            add=lambda server: compactor_pb2_grpc.add_CompactorServiceServicer_to_server(compactor, server),
-            roles={"Enqueue": Role.SERVICE},
-            ready=no_store,
-        )
-        port = await stack.enter_async_context(
-            listening(ledger, SECRET, Metrics(), "127.0.0.1:0", drain_seconds=0)
-        )
-        to_ledger = channel(port, "compactor")
-        stack.push_async_callback(to_ledger.close)
-        channels = Channels(embedder=to_ledger, episodic=to_ledger, semantic=to_ledger, compactor=to_ledger)
-        service = await build(EpisodicSettings(data_dir=tmp_path), channels, stack)
-        port = await stack.enter_async_context(
-            listening(service, SECRET, Metrics(), "127.0.0.1:0", drain_seconds=0)
-        )
-        to_episodic = channel(port, "episodic")
-        stack.push_async_callback(to_episodic.close)
+        to_episodic = await serve_episodic(stack, EpisodicSettings(data_dir=tmp_path), compactor)
         made: Stub = episodic_pb2_grpc.EpisodicServiceStub(to_episodic)  # type: ignore[assignment]
         with act_as(WRITER):
             await made.CreateAgent(pb.CreateAgentRequest(agent_id="a", display_name="Ada"))
@@ -194,7 +145,7 @@ async def test_a_message_comes_back_as_it_was_sent(stub: Stub) -> None:
     assert list(conversation.conversation.authors) == ["Ann"]
 
 
-async def test_each_stored_message_is_enqueued_once(stub: Stub, compactor: Compactor) -> None:
+async def test_each_stored_message_is_enqueued_once(stub: Stub, compactor: Ledger) -> None:
     """SV-5."""
     await stub.AppendMessages(append(says("a"), says("b"), parent_id=""))
     await stub.AppendMessages(append(says("a"), says("b"), says("c"), parent_id=""))
@@ -219,7 +170,7 @@ async def test_a_retry_returns_the_first_answer(stub: Stub) -> None:
     assert (error.reason, [p.field for p in error.fields]) == (Reason.RESOURCE_EXISTS, ["request_id"])
 
 
-async def test_messages_are_read_by_page_id_sequence_and_window(stub: Stub) -> None:
+async def test_messages_are_read_by_page_id_and_sequence(stub: Stub) -> None:
     await stub.AppendMessages(append(*(says(f"message {n}", author=f"p{n % 2}") for n in range(1, 31))))
     seen: list[int] = []
     token = ""
@@ -252,16 +203,6 @@ async def test_messages_are_read_by_page_id_sequence_and_window(stub: Stub) -> N
     assert [message.sequence for message in found.messages[0].before] == [1]
     assert [message.sequence for message in found.messages[0].after] == [3, 4]
     assert list(found.missing) == refs[1:]
-    shown = await stub.GetWindow(pb.GetWindowRequest(agent_id="a", conversation_id="c", budget_tokens=60))
-    assert 0 < shown.token_count <= 60
-    assert shown.tail[-1].message.sequence == 30
-    assert shown.omitted_count == 30 - len(shown.head) - len(shown.tail) > 0
-    assert shown.latest_time == shown.tail[-1].message.time
-
-
-async def test_a_window_of_nothing_is_empty(stub: Stub) -> None:
-    shown = await stub.GetWindow(pb.GetWindowRequest(agent_id="a", conversation_id="c", budget_tokens=60))
-    assert shown == pb.GetWindowResponse()
 
 
 def attach(**fields: str) -> resources_pb2.NewMessage:
@@ -381,7 +322,6 @@ INVALID: list[tuple[str, Any, str]] = [
         pb.GetMessageRangeRequest(agent_id="a", conversation_id="c", sequences=[0]),
         "sequences[0]",
     ),
-    ("GetWindow", pb.GetWindowRequest(agent_id="a", conversation_id="c"), "budget_tokens"),
 ]
 
 
@@ -423,7 +363,6 @@ GOOD: dict[str, Callable[[str], Any]] = {
     "GetMessageRange": lambda agent: pb.GetMessageRangeRequest(
         agent_id=agent, conversation_id="c", sequences=[1]
     ),
-    "GetWindow": lambda agent: pb.GetWindowRequest(agent_id=agent, conversation_id="c", budget_tokens=9),
 }
 
 
@@ -496,16 +435,8 @@ async def test_ids_stay_the_same_after_a_restart_and_differ_between_tenants(
         other = (await stub.AppendMessages(append(says(), parent_id=""))).results[0]
     assert other.message_id != first.message_id
     async with AsyncExitStack() as stack:
-        unused = channel(1, "compactor")
-        stack.push_async_callback(unused.close)
-        channels = Channels(embedder=unused, episodic=unused, semantic=unused, compactor=unused)
         settings = EpisodicSettings(data_dir=tmp_path, relay=False)
-        service = await build(settings, channels, stack)
-        port = await stack.enter_async_context(
-            listening(service, SECRET, Metrics(), "127.0.0.1:0", drain_seconds=0)
-        )
-        restarted = channel(port, "episodic")
-        stack.push_async_callback(restarted.close)
+        restarted = await serve_episodic(stack, settings, Ledger())
         again = await episodic_pb2_grpc.EpisodicServiceStub(restarted).AppendMessages(
             append(says(), parent_id="")
         )

@@ -10,6 +10,7 @@ from typing import Any
 import structlog
 from palimpsest.common.v1 import recall_pb2, resources_pb2
 from palimpsest.episodic.v1 import episodic_pb2
+from palimpsest.history.v1 import windows_pb2
 from palimpsest.semantic.v1 import semantic_pb2
 
 from services.gateway.adapters.texts import shown_text
@@ -53,9 +54,11 @@ class ServiceSources:
 
     async def window(self, agent_id: str, conversation_id: str, budget: int) -> WindowView:
         """See the port."""
-        response = await self._backends.episodic.GetWindow(
-            episodic_pb2.GetWindowRequest(
-                agent_id=agent_id, conversation_id=conversation_id, budget_tokens=budget
+        response = await self._backends.history.GetWindow(
+            windows_pb2.GetWindowRequest(
+                agent_id=agent_id,
+                conversation_id=conversation_id,
+                budget=windows_pb2.BudgetWindow(tokens=budget),
             )
         )
         head = [turn(shown.message) for shown in response.head]
@@ -142,7 +145,7 @@ class ServiceSources:
             return []
         request = episodic_pb2.GetMessagesRequest(agent_id=agent_id, refs=refs)
         response = await self._backends.episodic.GetMessages(request)
-        return [turn(found.message) for found in response.messages]
+        return [turn(found.message) for found in response.messages if found.active]
 
     def _down(self, error: BaseException) -> list[recall_pb2.ChannelFailure]:
         if not isinstance(error, PalimpsestError):

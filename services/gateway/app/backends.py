@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from palimpsest.compactor.v1 import compactor_pb2_grpc
 from palimpsest.embedder.v1 import embedder_pb2_grpc
 from palimpsest.episodic.v1 import episodic_pb2, episodic_pb2_grpc
+from palimpsest.history.v1 import history_pb2_grpc
 from palimpsest.semantic.v1 import semantic_pb2_grpc
 
 from services.kit.channels import Channels
@@ -17,6 +18,7 @@ class Backends:
     """One stub a service; calls carry the caller's identity."""
 
     episodic: episodic_pb2_grpc.EpisodicServiceAsyncStub
+    history: history_pb2_grpc.HistoryServiceAsyncStub
     semantic: semantic_pb2_grpc.SemanticServiceAsyncStub
     compactor: compactor_pb2_grpc.CompactorServiceAsyncStub
     embedder: embedder_pb2_grpc.EmbedderServiceAsyncStub
@@ -26,6 +28,7 @@ class Backends:
         """Stubs over ready channels."""
         return cls(
             episodic=episodic_pb2_grpc.EpisodicServiceStub(channels.episodic),
+            history=history_pb2_grpc.HistoryServiceStub(channels.episodic),
             semantic=semantic_pb2_grpc.SemanticServiceStub(channels.semantic),
             compactor=compactor_pb2_grpc.CompactorServiceStub(channels.compactor),
             embedder=embedder_pb2_grpc.EmbedderServiceStub(channels.embedder),

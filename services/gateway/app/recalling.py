@@ -12,6 +12,9 @@ from palimpsest.semantic.v1 import semantic_pb2
 from services.gateway.app.backends import Backends
 from services.kit.errors import InvalidField, NotFound
 
+DEFAULT_LIMIT = 10
+MAX_LIMIT = 100
+
 
 async def scope(backends: Backends, agent_id: str, contact_id: str) -> semantic_pb2.Scope:
     """The agent and the person's contact ids. Raises NotFound."""
@@ -99,39 +102,55 @@ async def recall_conversation(
     """Messages, as exact originals, with neighbours on request."""
     check_tokens(request.agent_id, request.wait_for)
     where, conversation_id = await _search_place(backends, request)
-    response = await backends.semantic.RecallMessages(
-        semantic_pb2.RecallMessagesRequest(
-            scope=where,
-            conversation_id=conversation_id,
-            query=request.query,
-            mode=request.mode,
-            limit=request.limit,
-            filter=request.filter,
-            fusion=request.fusion,
-            wait_for=request.wait_for,
-            reference_time=request.reference_time if request.HasField("reference_time") else None,
+    wanted = request.limit or DEFAULT_LIMIT
+    limit = wanted
+    while True:
+        response = await backends.semantic.RecallMessages(
+            semantic_pb2.RecallMessagesRequest(
+                scope=where,
+                conversation_id=conversation_id,
+                query=request.query,
+                mode=request.mode,
+                limit=limit,
+                filter=request.filter,
+                fusion=request.fusion,
+                wait_for=request.wait_for,
+                reference_time=request.reference_time if request.HasField("reference_time") else None,
+            )
+        )
+        hits = await _hits(backends, request, response)
+        exhausted = len(response.matches) < limit or limit == MAX_LIMIT
+        if len(hits) >= wanted or exhausted:
+            break
+        limit = min(MAX_LIMIT, limit * 4)  # those on no active path took the others' places
+    return pb.RecallConversationResponse(
+        hits=hits[:wanted], failures=response.failures, unindexed=response.unindexed
+    )
+
+
+async def _hits(
+    backends: Backends, request: pb.RecallConversationRequest, response: semantic_pb2.RecallMessagesResponse
+) -> list[pb.MessageHit]:
+    if not response.matches:
+        return []
+    found = await backends.episodic.GetMessages(
+        episodic_pb2.GetMessagesRequest(
+            agent_id=request.agent_id,
+            refs=[match.ref for match in response.matches],
+            neighbours=request.neighbours,
         )
     )
-    hits: list[pb.MessageHit] = []
-    if response.matches:
-        found = await backends.episodic.GetMessages(
-            episodic_pb2.GetMessagesRequest(
-                agent_id=request.agent_id,
-                refs=[match.ref for match in response.matches],
-                neighbours=request.neighbours,
-            )
+    why = {(m.ref.conversation_id, m.ref.message_id): m.explanation for m in response.matches}
+    return [
+        pb.MessageHit(
+            message=one.message,
+            explanation=why[one.message.conversation_id, one.message.id],
+            before=one.before,
+            after=one.after,
         )
-        why = {(m.ref.conversation_id, m.ref.message_id): m.explanation for m in response.matches}
-        hits = [
-            pb.MessageHit(
-                message=one.message,
-                explanation=why[one.message.conversation_id, one.message.id],
-                before=one.before,
-                after=one.after,
-            )
-            for one in found.messages
-        ]
-    return pb.RecallConversationResponse(hits=hits, failures=response.failures, unindexed=response.unindexed)
+        for one in found.messages
+        if one.active or request.include_inactive
+    ]
 
 
 async def _search_place(

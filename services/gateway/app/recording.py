@@ -18,13 +18,15 @@ MAX_IN_FLIGHT = 8  # chunks of one stream that are stored at the same time (of d
 
 
 async def record_turn(backends: Backends, request: pb.RecordTurnRequest) -> pb.RecordTurnResponse:
-    """After the newest message."""
+    """After the parent given, else after the active leaf."""
     response = await backends.episodic.AppendMessages(
         episodic_pb2.AppendMessagesRequest(
             agent_id=request.agent_id,
             conversation_id=request.conversation_id,
             messages=request.messages,
+            parent_id=request.parent_id if request.HasField("parent_id") else None,
             request_id=request.request_id,
+            branch=request.branch,
         )
     )
     return pb.RecordTurnResponse(messages=_stored(response), token=response.token)
@@ -39,6 +41,7 @@ async def ingest(backends: Backends, request: pb.IngestRequest) -> pb.IngestResp
             messages=request.messages,
             parent_id=request.parent_id,
             request_id=request.request_id,
+            branch=request.branch,
         )
     )
     stored = _stored(response)

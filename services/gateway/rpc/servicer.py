@@ -11,12 +11,12 @@ from palimpsest.compactor.v1 import compactor_pb2
 from palimpsest.embedder.v1 import embedder_pb2
 from palimpsest.episodic.v1 import episodic_pb2
 from palimpsest.gateway.v1 import administration_pb2, conversations_pb2, memories_pb2, prompt_pb2
-from palimpsest.semantic.v1 import semantic_pb2
 
 from services.gateway.app import recalling, recording
 from services.gateway.app.backends import Backends
 from services.gateway.app.keys import Keys
 from services.gateway.app.prompting import Prompting
+from services.gateway.app.watching import count_indexed
 from services.gateway.rpc import convert
 from services.gateway.rpc.mirror import mirrored
 from services.gateway.rpc.passed_on import PassedOn
@@ -84,7 +84,7 @@ class GatewayServicer(PassedOn):
         """See the proto."""
         asked = mirrored(episodic_pb2.GetConversationRequest, request)
         conversation = (await self._backends.episodic.GetConversation(asked)).conversation
-        await self._count_indexed(request.agent_id, [conversation])
+        await count_indexed(self._backends, request.agent_id, [conversation])
         return conversations_pb2.GetConversationResponse(conversation=conversation)
 
     async def ListConversations(
@@ -93,7 +93,7 @@ class GatewayServicer(PassedOn):
         """See the proto."""
         asked = mirrored(episodic_pb2.ListConversationsRequest, request)
         page = await self._backends.episodic.ListConversations(asked)
-        await self._count_indexed(request.agent_id, list(page.conversations))
+        await count_indexed(self._backends, request.agent_id, page.conversations)
         return mirrored(conversations_pb2.ListConversationsResponse, page)
 
     async def GetMessage(
@@ -213,12 +213,3 @@ class GatewayServicer(PassedOn):
         """See the proto."""
         revoked = await self._keys.revoke(current_principal(), request.key_id)
         return administration_pb2.RevokeApiKeyResponse(key=convert.key(revoked))
-
-    async def _count_indexed(self, agent_id: str, conversations: list[resources_pb2.Conversation]) -> None:
-        if not conversations:
-            return
-        ids = [conversation.id for conversation in conversations]
-        asked = semantic_pb2.GetIndexProgressRequest(agent_id=agent_id, conversation_ids=ids)
-        progress = (await self._backends.semantic.GetIndexProgress(asked)).progress
-        for conversation, known in zip(conversations, progress, strict=True):
-            conversation.indexed_count = known.indexed_count

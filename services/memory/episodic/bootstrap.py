@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from functools import partial
 
@@ -10,51 +11,145 @@ from palimpsest.episodic.v1 import episodic_pb2_grpc
 
 from services.kit.channels import Channels
 from services.kit.ids import new_id
-from services.kit.outbox import Relay, SqliteOutbox
-from services.kit.serving import Service, background
-from services.kit.sqlite import Database
+from services.kit.outbox import Relay, SqlOutbox
+from services.kit.serving import Face, Service, background
+from services.kit.sql import SqlDatabase
+from services.kit.sqlite import Database, SqliteScripts
 from services.kit.times import Clock, now
-from services.memory.episodic.adapters.sqlite import open_database, sqlite_stores
+from services.kit.tokenizers_counter import load_counter
+from services.kit.watching import Signal
+from services.memory.episodic.adapters.sql import migrations, sql_stores
+from services.memory.episodic.adapters.sql.blocks import SqlBlocks
+from services.memory.episodic.adapters.sql.blocks_entries import SqlEntries
+from services.memory.episodic.adapters.sql.checkpoints import SqlCheckpoints
+from services.memory.episodic.adapters.sql.notes import SqlNotes
+from services.memory.episodic.adapters.sql.prompts import SqlPrompts
+from services.memory.episodic.adapters.sql.records import SqlRecords
+from services.memory.episodic.adapters.sql.requests import AppendRequests
+from services.memory.episodic.adapters.sql.state import SqlStates
+from services.memory.episodic.adapters.sql.tasks import SqlTasks
+from services.memory.episodic.adapters.sql.working import SqlWorking
 from services.memory.episodic.app.agents import Agents
+from services.memory.episodic.app.blocks import Blocks
+from services.memory.episodic.app.checkpoints import Checkpoints
 from services.memory.episodic.app.contacts import Contacts
 from services.memory.episodic.app.conversations import Conversations
+from services.memory.episodic.app.history import History, HistoryRules
+from services.memory.episodic.app.housekeeping import keep_house
 from services.memory.episodic.app.messages import Messages
+from services.memory.episodic.app.notes import NotesAndTasks
 from services.memory.episodic.app.ports import Stores
+from services.memory.episodic.app.prompts import SystemPrompts
+from services.memory.episodic.app.records import Records
+from services.memory.episodic.app.state import States, WatchSettings
+from services.memory.episodic.app.usage import UsageCounts
+from services.memory.episodic.app.working import Working
 from services.memory.episodic.config import MAX_RESPONSE_BYTES, EpisodicSettings
+from services.memory.episodic.domain.model import ConversationKey
+from services.memory.episodic.rpc import history_servicer, state_servicer, working_servicer
 from services.memory.episodic.rpc.servicer import ROLES, SERVICE_NAME, EpisodicServicer
 
 MICROS_PER_HOUR = 3_600_000_000
+Ready = Callable[[], Awaitable[bool]]
 
 
 async def build(
     settings: EpisodicSettings, channels: Channels, stack: AsyncExitStack, *, clock: Clock = now
 ) -> Service:
     """Opens the store, starts the relay of its outbox, and gives the service. Raises StartupError."""
-    database = await open_database(settings.database, readers=settings.readers)
-    stack.push_async_callback(database.close)
-    stores = await sqlite_stores(
-        database,
-        max_bytes=MAX_RESPONSE_BYTES,
-        remember_requests=int(settings.request_id_hours * MICROS_PER_HOUR),
-    )
-    relay = Relay(SqliteOutbox(database), compactor_pb2_grpc.CompactorServiceStub(channels.compactor))
+    database, outbox, ready = await _open(settings, stack)
+    stores = await sql_stores(database, rules=settings.cover_rules, max_bytes=MAX_RESPONSE_BYTES)
+    relay = Relay(outbox, compactor_pb2_grpc.CompactorServiceStub(channels.compactor))
     if settings.relay:
         background(stack, [relay.run()])
-    servicer = _servicer(stores, settings, relay, clock)
+    checkpoints = SqlCheckpoints(database, settings.working_limits)
+    requests = AppendRequests(database, int(settings.request_id_hours * MICROS_PER_HOUR))
+    background(stack, [keep_house([requests, checkpoints], clock, settings.housekeeping_seconds)])
+    changed: Signal[ConversationKey] = Signal()
+    servicer = EpisodicServicer(
+        agents=Agents(stores.agents, clock),
+        contacts=Contacts(stores.contacts, clock, new_id),
+        conversations=Conversations(stores.conversations, clock, new_id),
+        messages=Messages(stores.messages, clock, settings.limits, changed, relay.wake),
+    )
     return Service(
         name=SERVICE_NAME,
         add=partial(episodic_pb2_grpc.add_EpisodicServiceServicer_to_server, servicer),
         roles=ROLES,
-        ready=partial(_answers, database),
+        ready=ready,
+        faces=(
+            _history(stores, settings, changed, relay, clock),
+            _working(database, checkpoints, settings, clock),
+            _state(database, settings, clock),
+        ),
     )
 
 
-def _servicer(stores: Stores, settings: EpisodicSettings, relay: Relay, clock: Clock) -> EpisodicServicer:
-    return EpisodicServicer(
-        agents=Agents(stores.agents, clock),
-        contacts=Contacts(stores.contacts, clock, new_id),
-        conversations=Conversations(stores.conversations, clock, new_id),
-        messages=Messages(stores.messages, clock, settings.limits, relay.wake),
+async def _open(settings: EpisodicSettings, stack: AsyncExitStack) -> tuple[SqlDatabase, SqlOutbox, Ready]:
+    """PostgreSQL where a URL is set, else a file."""
+    url = settings.database_url.get_secret_value()
+    if url:
+        # Imported here: the embedded profile is installed without the driver.
+        from services.kit.postgres import Postgres
+
+        postgres = await Postgres.open(
+            url,
+            migrations("postgres"),
+            pool_size=settings.pool_size,
+            statement_timeout=settings.statement_seconds,
+        )
+        stack.push_async_callback(postgres.close)
+        return postgres, SqlOutbox(postgres), postgres.ready
+    database = await Database.open(settings.database, migrations("sqlite"), readers=settings.readers)
+    stack.push_async_callback(database.close)
+    scripts = SqliteScripts(database)
+    return scripts, SqlOutbox(scripts, inherits=True), partial(_answers, database)
+
+
+def _history(
+    stores: Stores,
+    settings: EpisodicSettings,
+    changed: Signal[ConversationKey],
+    relay: Relay,
+    clock: Clock,
+) -> Face:
+    history = History(
+        stores.history,
+        clock,
+        new_id,
+        counters={model: load_counter(path) for model, path in settings.tokenizers.items()},
+        rules=HistoryRules(fork_messages=settings.fork_messages, poll_seconds=settings.watch_poll_seconds),
+        changed=changed,
+        on_stored=relay.wake,
+    )
+    return history_servicer.face(
+        history,
+        UsageCounts(stores.usage, clock),
+        patience=settings.watch_patience_seconds,
+        fold_tokens=settings.fold_tokens,
+    )
+
+
+def _working(
+    database: SqlDatabase, checkpoints: SqlCheckpoints, settings: EpisodicSettings, clock: Clock
+) -> Face:
+    limits = settings.working_limits
+    return working_servicer.face(
+        notes=NotesAndTasks(SqlNotes(database), SqlTasks(database), clock, limits),
+        checkpoints=Checkpoints(checkpoints, clock, limits),
+        blocks=Blocks(SqlBlocks(database), SqlEntries(database), clock, limits),
+        prompts=SystemPrompts(SqlPrompts(database), clock),
+        working=Working(SqlWorking(database), clock, limits),
+    )
+
+
+def _state(database: SqlDatabase, settings: EpisodicSettings, clock: Clock) -> Face:
+    watch = WatchSettings(
+        poll_seconds=settings.watch_poll_seconds, patience_seconds=settings.watch_patience_seconds
+    )
+    return state_servicer.face(
+        States(SqlStates(database), clock, watch),
+        Records(SqlRecords(database, max_bytes=MAX_RESPONSE_BYTES), clock, new_id),
     )
 
 

@@ -1,1 +1,1 @@
-"""Stores: SQLite, and memory for tests."""
+"""Stores on SQL."""

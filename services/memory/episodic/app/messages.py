@@ -6,7 +6,8 @@ import asyncio
 from collections.abc import Callable, Sequence
 
 from services.kit.times import Clock, to_micros
-from services.memory.episodic.app.ports import History, MessageName, MessageStore, Page
+from services.kit.watching import Signal
+from services.memory.episodic.app.ports import MessageName, MessageStore, Page
 from services.memory.episodic.domain.append import Append, Outcome
 from services.memory.episodic.domain.checks import Limits, check_text, draft_messages
 from services.memory.episodic.domain.model import (
@@ -17,26 +18,25 @@ from services.memory.episodic.domain.model import (
     MessageInContext,
     NewMessage,
 )
-from services.memory.episodic.domain.window import (
-    HEAD_MESSAGES,
-    MAX_ROWS,
-    PAGE_ROWS,
-    Window,
-    build_window,
-)
 
 LARGE_BATCH = 32  # messages; checking more than these would hold up the other calls
 
 
 class Messages:
-    """Stores and reads messages; `on_stored` is told after each append that is committed."""
+    """Stores and reads messages; after each append that is committed, `changed` and `on_stored` are told."""
 
     def __init__(
-        self, store: MessageStore, clock: Clock, limits: Limits, on_stored: Callable[[], None]
+        self,
+        store: MessageStore,
+        clock: Clock,
+        limits: Limits,
+        changed: Signal[ConversationKey],
+        on_stored: Callable[[], None],
     ) -> None:
         self._store = store
         self._clock = clock
         self._limits = limits
+        self._changed = changed
         self._on_stored = on_stored
 
     async def append(
@@ -46,6 +46,7 @@ class Messages:
         *,
         parent_id: str | None,
         request_id: str,
+        branch: bool,
     ) -> tuple[Outcome, ...]:
         """Stores messages in order, all or none; durable when it returns (E-1, E-2).
 
@@ -58,8 +59,16 @@ class Messages:
         else:
             drafts = draft_messages(messages, now, self._limits)
         outcomes = await self._store.append(
-            Append(key=key, drafts=drafts, parent_id=parent_id, request_id=request_id, now=now)
+            Append(
+                key=key,
+                drafts=drafts,
+                parent_id=parent_id,
+                request_id=request_id,
+                now=now,
+                branch=branch,
+            )
         )
+        self._changed.notify(key)
         self._on_stored()
         return outcomes
 
@@ -86,12 +95,3 @@ class Messages:
     ) -> tuple[Conversation, Sequence[Message]]:
         """Those that exist, by sequence number. Raises NotFound, LimitExceeded."""
         return await self._store.at(key, sequences)
-
-    async def window(self, key: ConversationKey, budget: int) -> Window:
-        """What fits `budget` tokens (E-5). Raises NotFound."""
-
-        def work(history: History) -> Window:
-            newest_first = history.newest_first(PAGE_ROWS, MAX_ROWS - HEAD_MESSAGES)
-            return build_window(history.first(HEAD_MESSAGES), newest_first, budget)
-
-        return await self._store.read(key, work)

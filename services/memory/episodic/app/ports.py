@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
@@ -15,9 +15,11 @@ from services.memory.episodic.domain.model import (
     Contact,
     Conversation,
     ConversationKey,
+    Leaf,
     Message,
     MessageFilter,
     MessageInContext,
+    Overlay,
 )
 
 T = TypeVar("T")
@@ -33,18 +35,98 @@ class Page(Generic[T, K]):
     last: K | None
 
 
-class History(Protocol):
-    """One conversation, as it was at one moment; read synchronously."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PathView:
+    """What a window is made of, as it was at one moment.
 
-    @property
-    def conversation(self) -> Conversation:
-        """The conversation."""
+    Of the path to `leaf`: its first messages, its newest ones, its live overlays by depth. `cover_requested`:
+    whether a job to cover messages is due already.
+    """
 
-    def first(self, limit: int) -> Sequence[Message]:
-        """Its first messages."""
+    leaf: Leaf
+    head: Sequence[Message]
+    newest_first: Sequence[Message]
+    overlays: Sequence[Overlay]
+    cover_requested: bool
 
-    def newest_first(self, page: int, most: int) -> Iterator[Message]:
-        """At most `most` messages from the newest back, read in pages as they are asked for."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Branch:
+    """One of several continuations of a message: its first message, and the newest leaf below that."""
+
+    first: Message
+    leaf: Leaf
+    active: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewOverlay:
+    """An overlay to be stored over the messages from one to another; `folds` are overlays that it replaces."""
+
+    id: str
+    from_id: str
+    to_id: str
+    summary: str
+    token_count: int
+    model: str
+    folds: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Uncovered:
+    """The oldest messages that are due to be covered, in order; none when nothing is due."""
+
+    messages: Sequence[Message]
+    previous_summary: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Position:
+    """How far a watcher has read: messages by sequence number, other changes by the revision."""
+
+    sequence: int
+    revision: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """How far derived work has come along the active path."""
+
+    leaf: Leaf
+    stored_count: int
+    covered_count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changes:
+    """What came after a position, oldest first; `progress` where the revision or the path moved on."""
+
+    messages: Sequence[Message]
+    overlays: Sequence[Overlay]
+    progress: Progress
+    position: Position
+    more: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UsageKey:
+    """What usage is counted by; `day` counts from 1970 (UTC), `conversation_id` is "" outside of one."""
+
+    agent_id: str
+    conversation_id: str
+    day: int
+    tier: str
+    model: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """Calls of models and their tokens; `estimated_calls` are those without figures of the provider."""
+
+    calls: int
+    estimated_calls: int
+    input_tokens: int
+    output_tokens: int
 
 
 class AgentStore(Protocol):
@@ -134,8 +216,68 @@ class MessageStore(Protocol):
     ) -> tuple[Conversation, Sequence[Message]]:
         """Those that exist, by sequence number. Raises NotFound, LimitExceeded."""
 
-    async def read(self, key: ConversationKey, work: Callable[[History], T]) -> T:
-        """Runs `work` over one moment of a conversation. Raises NotFound."""
+
+class HistoryStore(Protocol):
+    """Paths, branches and overlays of conversations. All raise NotFound; `leaf_id` "" is the active leaf."""
+
+    async def view(
+        self, key: ConversationKey, leaf_id: str, enough: Callable[[Sequence[Message]], bool], *, most: int
+    ) -> PathView:
+        """Reads a path from its end in pages until `enough` or `most` rows."""
+
+    async def path(
+        self, key: ConversationKey, leaf_id: str, *, newest_first: bool, limit: int, after: int | None
+    ) -> Page[Message, int]:
+        """The messages of a path, by depth."""
+
+    async def branches(self, key: ConversationKey, message_id: str) -> Sequence[Branch]:
+        """The continuations of a message ("": the first messages), in the order they were stored."""
+
+    async def switch(self, key: ConversationKey, message_id: str, now: int) -> Conversation:
+        """Makes the newest leaf below a message the active one."""
+
+    async def fork(
+        self, key: ConversationKey, message_id: str, new: Conversation, *, most: int
+    ) -> Conversation:
+        """A new conversation with copies of the path to a message, or the one made so before.
+
+        Raises Exists, LimitExceeded for a path of over `most` messages.
+        """
+
+    async def put_overlay(self, key: ConversationKey, new: NewOverlay, now: int) -> Overlay:
+        """Stores an overlay, or returns the one with the same id. Raises Exists, StateConflict."""
+
+    async def overlays(
+        self, key: ConversationKey, leaf_id: str, *, superseded: bool, limit: int, after: int | None
+    ) -> Page[Overlay, int]:
+        """The overlays of a path by revision; superseded ones only when asked for."""
+
+    async def uncovered(self, key: ConversationKey) -> Uncovered:
+        """What is to be covered next on the active path (E-7)."""
+
+    async def foldable(self, key: ConversationKey) -> Sequence[Overlay]:
+        """The live overlays of the active path when they exceed their share, else none (E-7)."""
+
+    async def request_cover(self, key: ConversationKey) -> None:
+        """Asks for a job that covers messages, unless one is due already."""
+
+    async def over(self, key: ConversationKey, leaf_id: str, from_depth: int) -> Sequence[Overlay]:
+        """The overlays of the path to a message that reach to `from_depth` or beyond, superseded ones too."""
+
+    async def changes(self, key: ConversationKey, after: Position | None, *, limit: int) -> Changes:
+        """At most `limit` messages, and the overlays, that changed after a position (None: after all)."""
+
+
+class UsageStore(Protocol):
+    """Counts of model calls (E-11)."""
+
+    async def add(self, tenant: str, key: UsageKey, usage: Usage) -> None:
+        """Counts calls. Raises NotFound (agent)."""
+
+    async def total(
+        self, tenant: str, agent_id: str, conversation_id: str, first_day: int, last_day: int
+    ) -> Sequence[tuple[UsageKey, Usage]]:
+        """Counts by tier, model, day and conversation. Raises NotFound (agent)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,3 +288,5 @@ class Stores:
     contacts: ContactStore
     conversations: ConversationStore
     messages: MessageStore
+    history: HistoryStore
+    usage: UsageStore

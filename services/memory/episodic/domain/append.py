@@ -1,25 +1,29 @@
-"""What an append does to a conversation: what is there already, what is new, what contradicts (SPEC E-2).
+"""What appends do to a conversation: what is there already, what is new, what contradicts (SPEC E-2, E-3).
 
-Pure: the store gives the conversation's state and a way to look up messages by id, and carries out the plan
-in the same transaction.
+Pure: the store locks the conversation, says what it knows of the ids in question, and carries out what was
+planned in the same transaction. Several appends may be planned one after the other, so that concurrent
+callers share a transaction.
 """
 
 from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from services.kit.errors import Exists, FieldProblem, ParentConflict
 from services.kit.ids import keyed_hash
 from services.memory.episodic.domain.model import (
+    NO_LEAF,
     Conversation,
     ConversationKey,
+    Leaf,
     Message,
     Role,
     add_authors,
 )
+from services.memory.episodic.domain.tree import Run, Tree
 
 KEY_PURPOSE = b"palimpsest message id\x00"
 DIGEST_PURPOSE = "append request"
@@ -42,7 +46,8 @@ class Draft:
 class Append:
     """Messages to be stored in order, each the parent of the next.
 
-    `parent_id`: None for the newest message, "" for the root. `now` is when they are stored.
+    `parent_id`: None for the end of the active path, "" for the root. Only with `branch` may they follow
+    another message than the leaf. `now` is when they are stored.
     """
 
     key: ConversationKey
@@ -50,13 +55,15 @@ class Append:
     parent_id: str | None
     request_id: str
     now: int
+    branch: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known:
-    """What must be known of a stored message to compare another with it."""
+    """What must be known of a stored message to compare another with it, or to follow it."""
 
     sequence: int
+    parent_id: str
     role: Role
     author: str
     content: str
@@ -69,15 +76,6 @@ class Outcome:
     message_id: str
     sequence: int
     created: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """The answer, the messages to insert, and the conversation's authors after it."""
-
-    outcomes: tuple[Outcome, ...]
-    new: tuple[Message, ...]
-    authors: tuple[str, ...]
 
 
 def tenant_key(secret: bytes, tenant: str) -> bytes:
@@ -106,109 +104,185 @@ def request_digest(key: bytes, append: Append) -> str:
     return keyed_hash(key, *parts)
 
 
-def plan_append(
-    append: Append, conversation: Conversation, key: bytes, find: Callable[[str], Known | None]
-) -> Plan:
-    """Decides what to insert.
+def ids_in_question(append: Append, key: bytes, leaf_id: str) -> set[str]:
+    """The ids that may be stored already: given ones, and those derived from a message that may be.
 
-    `find` looks up a stored message of this conversation by id. Raises Exists for a known id with other
-    content, ParentConflict where a new message would not follow the newest one.
+    Nothing follows the leaf, so nothing that is derived from it is stored.
     """
-    return _Planner(append, conversation, key, find).run()
+    parent = append.parent_id
+    ids = {parent} if parent and parent != leaf_id else set()
+    stored = parent is not None and parent != leaf_id
+    for draft in append.drafts:
+        stored = stored or bool(draft.id)
+        if stored:
+            parent = draft.id or derive_id(key, append.key, parent or "", draft)
+            ids.add(parent)
+    return ids
 
 
-class _Planner:
+class Growth:
+    """A conversation that appends are planned for, in one transaction.
+
+    `known` answers for all of `ids_in_question`; `tree` is needed (else None) where an append may follow
+    another message than the leaf. Afterwards `leaf`, `count`, `authors` say what the conversation becomes,
+    `new` and `runs` what is to be inserted, and `switched` whether the active path is another one, so that
+    what is counted along it (the leaf's `path_tokens` too) must be counted anew.
+    """
+
     def __init__(
-        self, append: Append, conversation: Conversation, key: bytes, find: Callable[[str], Known | None]
+        self,
+        conversation: Conversation,
+        key: bytes,
+        known: Mapping[str, Known],
+        tree: Tree | None,
     ) -> None:
-        self._append = append
-        self._conversation = conversation
+        self.leaf = conversation.leaf
+        self.count = conversation.stored_count
+        self.authors = conversation.authors
+        self.new: list[Message] = []
+        self.runs: list[Run] = []
+        self.switched = False
         self._key = key
-        self._find = find
-        self._leaf = conversation.leaf_id
-        self._count = conversation.stored_count
-        self._fresh: dict[str, Known] = {}
-        self._new: list[Message] = []
+        self._known = dict(known)
+        self._tree = tree or Tree(self.count)
 
-    def run(self) -> Plan:
+    def plan(self, append: Append) -> tuple[Outcome, ...]:
+        """Adds an append to the plan, all or nothing.
+
+        Raises Exists for a stored id with other content. Raises ParentConflict for a parent that is no
+        message of the conversation, or not the one that a stored message follows, and for a branch that was
+        not asked for.
+        """
+        step = _Step(self, append)
+        outcomes = step.run()
+        self.leaf, self.count = step.leaf, step.count
+        self.switched |= step.switched
+        self.new += step.new
+        self.runs += step.runs
+        self.authors = add_authors(self.authors, [message.author for message in step.new])
+        self._known.update(step.fresh)
+        return outcomes
+
+    def find(self, message_id: str) -> Known | None:
+        """A message that is stored or planned."""
+        return self._known.get(message_id)
+
+    def derive(self, append: Append, parent_id: str, draft: Draft) -> str:
+        """The id of a draft."""
+        return draft.id or derive_id(self._key, append.key, parent_id, draft)
+
+    def depth(self, sequence: int) -> int:
+        """The depth of a message that was stored or planned before this step."""
+        return Tree(self.count, [*self._tree.later, *self.runs]).depth(sequence)
+
+
+class _Step:
+    """The planning of one append."""
+
+    def __init__(self, growth: Growth, append: Append) -> None:
+        self._growth = growth
+        self._append = append
+        self.leaf = growth.leaf
+        self.count = growth.count
+        self.new: list[Message] = []
+        self.runs: list[Run] = []
+        self.fresh: dict[str, Known] = {}
+        self.switched = False
+
+    def run(self) -> tuple[Outcome, ...]:
         parent = self._first_parent()
+        explicit = self._append.parent_id is not None
         outcomes = []
         for index, draft in enumerate(self._append.drafts):
-            outcome = self._place(index, draft, parent)
+            outcome = self._place(index, draft, parent, explicit=explicit)
             outcomes.append(outcome)
-            parent = outcome.message_id
-        known = self._conversation.authors
-        return Plan(
-            outcomes=tuple(outcomes),
-            new=tuple(self._new),
-            authors=add_authors(known, [message.author for message in self._new]),
-        )
+            parent, explicit = outcome.message_id, True
+        return tuple(outcomes)
 
     def _first_parent(self) -> str:
         parent = self._append.parent_id
         if parent is None:
-            return self._leaf
-        if parent and parent != self._leaf and self._find(parent) is None:
+            return self.leaf.id
+        if parent and parent != self.leaf.id and self._growth.find(parent) is None:
             problem = FieldProblem(field="parent_id", description="not a message of this conversation")
             raise ParentConflict("the parent is not a message of this conversation", fields=[problem])
         return parent
 
-    def _place(self, index: int, draft: Draft, parent: str) -> Outcome:
-        message_id = draft.id or derive_id(self._key, self._append.key, parent, draft)
-        known = self._lookup(message_id, given=bool(draft.id), parent=parent)
+    def _place(self, index: int, draft: Draft, parent: str, *, explicit: bool) -> Outcome:
+        message_id = self._growth.derive(self._append, parent, draft)
+        known = self.fresh.get(message_id) or self._growth.find(message_id)
         if known is None:
             return self._add(index, message_id, draft, parent)
         if (known.role, known.author, known.content) != (draft.role, draft.author, draft.content):
             problem = FieldProblem(field=f"messages[{index}].id", description="taken by another message")
             raise Exists("a message with this id has other content", fields=[problem])
+        if explicit and known.parent_id != parent:
+            problem = FieldProblem(field=f"messages[{index}].id", description="follows another message")
+            raise ParentConflict("a stored message cannot be moved after another one", fields=[problem])
         return Outcome(message_id=message_id, sequence=known.sequence, created=False)
 
-    def _lookup(self, message_id: str, *, given: bool, parent: str) -> Known | None:
-        if not given and parent == self._leaf:
-            return None  # nothing follows the newest message, so nothing has this id
-        return self._fresh.get(message_id) or self._find(message_id)
-
     def _add(self, index: int, message_id: str, draft: Draft, parent: str) -> Outcome:
-        if parent != self._leaf:
+        base = self._base(parent)
+        if base.id != self.leaf.id and not self._append.branch:
             field = "parent_id" if index == 0 else f"messages[{index}]"
-            problem = FieldProblem(field=field, description="would not follow the newest message")
+            problem = FieldProblem(field=field, description="would begin a branch, which was not asked for")
             raise ParentConflict(fields=[problem])
-        self._count += 1
-        self._leaf = message_id
-        self._fresh[message_id] = Known(
-            sequence=self._count, role=draft.role, author=draft.author, content=draft.content
+        if base.sequence != self.count:
+            self.runs.append(Run(first=self.count + 1, base=base.sequence, depth=base.depth))
+        self.switched |= base.id != self.leaf.id
+        self.count += 1
+        self.leaf = Leaf(
+            id=message_id,
+            sequence=self.count,
+            depth=base.depth + 1,
+            path_tokens=base.path_tokens + draft.token_count,
         )
-        self._new.append(
-            Message(
-                id=message_id,
-                conversation_id=self._append.key.id,
-                sequence=self._count,
-                parent_id=parent,
-                role=draft.role,
-                author=draft.author,
-                session=draft.session,
-                time=draft.time,
-                create_time=self._append.now,
-                token_count=draft.token_count,
-                content=draft.content,
-            )
+        self.fresh[message_id] = Known(
+            sequence=self.count, parent_id=parent, role=draft.role, author=draft.author, content=draft.content
         )
-        return Outcome(message_id=message_id, sequence=self._count, created=True)
+        self.new.append(self._message(message_id, draft, parent))
+        return Outcome(message_id=message_id, sequence=self.count, created=True)
+
+    def _base(self, parent: str) -> Leaf:
+        """The message to follow, as if it were the leaf."""
+        if parent == self.leaf.id:
+            return self.leaf
+        known = self._growth.find(parent)
+        if known is None:
+            return NO_LEAF  # the root: any other parent was found before
+        depth = self._growth.depth(known.sequence)
+        return Leaf(id=parent, sequence=known.sequence, depth=depth, path_tokens=0)
+
+    def _message(self, message_id: str, draft: Draft, parent: str) -> Message:
+        return Message(
+            id=message_id,
+            conversation_id=self._append.key.id,
+            sequence=self.count,
+            depth=self.leaf.depth,
+            parent_id=parent,
+            role=draft.role,
+            author=draft.author,
+            session=draft.session,
+            time=draft.time,
+            create_time=self._append.now,
+            token_count=draft.token_count,
+            content=draft.content,
+        )
 
 
-def to_runs(outcomes: Sequence[Outcome]) -> list[tuple[int, int, bool]]:
-    """Outcomes as runs of (first sequence, count, created): small, and without ids."""
-    runs: list[tuple[int, int, bool]] = []
+def to_spans(outcomes: Sequence[Outcome]) -> list[tuple[int, int, bool]]:
+    """Outcomes as spans of (first sequence, count, created): small, and without ids."""
+    spans: list[tuple[int, int, bool]] = []
     for outcome in outcomes:
-        if runs:
-            first, count, created = runs[-1]
+        if spans:
+            first, count, created = spans[-1]
             if outcome.sequence == first + count and outcome.created == created:
-                runs[-1] = (first, count + 1, created)
+                spans[-1] = (first, count + 1, created)
                 continue
-        runs.append((outcome.sequence, 1, outcome.created))
-    return runs
+        spans.append((outcome.sequence, 1, outcome.created))
+    return spans
 
 
-def from_runs(runs: Sequence[Sequence[int]]) -> list[tuple[int, bool]]:
-    """The (sequence, created) pairs of runs, in order."""
-    return [(first + offset, bool(created)) for first, count, created in runs for offset in range(count)]
+def from_spans(spans: Sequence[Sequence[int]]) -> list[tuple[int, bool]]:
+    """The (sequence, created) pairs of spans, in order."""
+    return [(first + offset, bool(created)) for first, count, created in spans for offset in range(count)]

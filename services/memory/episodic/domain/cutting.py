@@ -6,10 +6,12 @@ model APIs refuse one without the other; alone, either is shown as text (SPEC E-
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import TypeVar
 
-from services.kit.tokens import CHARACTERS_PER_TOKEN, estimate_tokens
+from services.kit.tokens import CHARACTERS_PER_TOKEN, TokenCounter, estimate_tokens
 from services.memory.episodic.domain.model import Message
 from services.memory.episodic.domain.parts import (
     Attachment,
@@ -22,21 +24,41 @@ from services.memory.episodic.domain.parts import (
     words,
 )
 
+MARKER_OPENING = " […cut;"
 SHORT_MARKER = "…"
+LEAST_MARKER = "."  # a single token, for tokenizers that take more than one for "…"
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """A message as a window shows it, with its tokens as shown."""
+    """A message as a window shows it, with its tokens as shown.
+
+    `cut`: not as it is stored. `compacted`: shortened by micro-compaction (E-9), not to fit the budget.
+    """
 
     message: Message
     token_count: int
     cut: bool = False
+    compacted: bool = False
+
+    @property
+    def verbatim(self) -> bool:
+        """Whether the budget cost it nothing, so that no overlay needs to stand for it (E-5)."""
+        return not self.cut or self.compacted
 
 
-def whole(message: Message) -> Shown:
+def tokens_of(message: Message, count: TokenCounter) -> int:
+    """Tokens of a message by `count`; the estimate is stored with it (E-10)."""
+    if count is estimate_tokens:
+        return message.token_count
+    return count(plain_text(message.author, message.parts()))
+
+
+def whole(message: Message, count: TokenCounter) -> Shown:
     """The message verbatim."""
-    return Shown(message=message, token_count=message.token_count)
+    return Shown(message=message, token_count=tokens_of(message, count))
 
 
 def calls_of(parts: tuple[Part, ...]) -> set[str]:
@@ -56,7 +78,7 @@ def has_tool_traffic(content: str) -> bool:
 
 def marker(message: Message) -> str:
     """Says that the text goes on, and where the whole is."""
-    return f" […cut; whole in message {message.id}]"
+    return f"{MARKER_OPENING} whole in message {message.id}]"
 
 
 def detach(parts: tuple[Part, ...], attached: set[str]) -> tuple[Part, ...]:
@@ -64,30 +86,77 @@ def detach(parts: tuple[Part, ...], attached: set[str]) -> tuple[Part, ...]:
     return tuple(_detached(part) if _call_id(part) not in {None, *attached} else part for part in parts)
 
 
-def fit(message: Message, parts: tuple[Part, ...], budget: int) -> Shown | None:
+def with_parts(candidate: Shown, parts: tuple[Part, ...], count: TokenCounter) -> Shown:
+    """The same message with other parts; itself when they are those that it has."""
+    message = candidate.message
+    content = encode(parts)
+    if content == message.content:
+        return candidate
+    tokens = count(plain_text(message.author, parts))
+    return replace(candidate, message=replace(message, content=content), token_count=tokens, cut=True)
+
+
+def fit(candidate: Shown, parts: tuple[Part, ...], budget: int, count: TokenCounter) -> Shown | None:
     """The message with these parts, cut from the end to at most `budget` tokens; None if nothing fits.
 
     The author is given up last, for budgets of a few tokens.
     """
-    for author in dict.fromkeys((message.author, "")):
-        shown = _fit_with(message, author, parts, budget)
-        if shown is not None:
-            return shown
+    shown = with_parts(candidate, parts, count)
+    if shown.token_count <= budget:
+        return shown
+    for author in dict.fromkeys((candidate.message.author, "")):
+        cut = _cut(candidate.message, author, parts, budget, count)
+        if cut is not None:
+            return cut
     return None
 
 
-def fit_together(messages: Sequence[Message], shares: Sequence[int], budget: int) -> list[Shown]:
+def fit_together(
+    candidates: Sequence[Shown], shares: Sequence[int], budget: int, count: TokenCounter
+) -> list[Shown]:
     """Messages that are shown beside each other, each cut to its share, within `budget` in all.
 
     What a message leaves of the budget is there for those after it; the last may take all that is left.
     A message of which nothing fits is left out.
     """
-    parts = tuple(part for message in messages for part in message.parts())
+    parts = tuple(part for one in candidates for part in one.message.parts())
     paired = calls_of(parts) & results_of(parts)
-    shown = _fit_each(messages, shares, budget, paired)
+    shown = _fit_each(candidates, shares, budget, paired, count)
     if not _in_pairs(shown):  # cutting parted a call from its result
-        shown = _fit_each(messages, shares, budget, set())
+        shown = _fit_each(candidates, shares, budget, set(), count)
     return shown
+
+
+def cut_text(text: str, budget: int, count: TokenCounter) -> str:
+    """The text, cut from the end with a marker to at most `budget` tokens; empty if nothing fits."""
+    if count(text) <= budget:
+        return text
+
+    def fits(candidate: str) -> bool:
+        return count(candidate) <= budget
+
+    return longest(len(text), budget, lambda length: text[:length] + SHORT_MARKER, fits) or ""
+
+
+def longest(total: int, budget: int, make: Callable[[int], T], fits: Callable[[T], bool]) -> T | None:
+    """The longest `make(length)`, 0 <= length <= total, that bisection finds to fit; None if not even 0 does.
+
+    The search starts at the estimate's most characters for `budget` tokens: a long text is not counted whole.
+    """
+    best = make(0)
+    if not fits(best):
+        return None
+    low, high = 0, min(total, int(budget * CHARACTERS_PER_TOKEN) + 1)
+    while high < total and fits(candidate := make(high)):
+        low, best, high = high, candidate, min(total, 2 * high)
+    while low < high:
+        middle = (low + high + 1) // 2
+        candidate = make(middle)
+        if fits(candidate):
+            low, best = middle, candidate
+        else:
+            high = middle - 1
+    return best
 
 
 def _in_pairs(shown: Sequence[Shown]) -> bool:
@@ -104,49 +173,34 @@ def _in_pairs(shown: Sequence[Shown]) -> bool:
 
 
 def _fit_each(
-    messages: Sequence[Message], shares: Sequence[int], budget: int, paired: set[str]
+    candidates: Sequence[Shown], shares: Sequence[int], budget: int, paired: set[str], count: TokenCounter
 ) -> list[Shown]:
     shown: list[Shown] = []
-    for index, (message, share) in enumerate(zip(messages, shares, strict=True)):
+    for index, (candidate, share) in enumerate(zip(candidates, shares, strict=True)):
         left = budget - sum(one.token_count for one in shown)
-        allowed = left if index == len(messages) - 1 else min(share, left)
-        one = fit(message, detach(message.parts(), paired), allowed)
+        allowed = left if index == len(candidates) - 1 else min(share, left)
+        one = fit(candidate, detach(candidate.message.parts(), paired), allowed, count)
         if one is not None:
             shown.append(one)
     return shown
 
 
-def _fit_with(message: Message, author: str, parts: tuple[Part, ...], budget: int) -> Shown | None:
-    if author == message.author:
-        tokens = estimate_tokens(plain_text(author, parts))
-        if tokens <= budget:
-            changed = encode(parts) != message.content
-            return _shown(message, author, parts, tokens, cut=changed)
-    for ending in (marker(message), SHORT_MARKER):
-        low = _prefix(parts, 0, ending)
-        if estimate_tokens(plain_text(author, low)) > budget:
-            continue
-        best = _longest(author, parts, ending, budget)
-        return _shown(message, author, best, estimate_tokens(plain_text(author, best)), cut=True)
+def _cut(
+    message: Message, author: str, parts: tuple[Part, ...], budget: int, count: TokenCounter
+) -> Shown | None:
+    def fits(candidate: tuple[Part, ...]) -> bool:
+        return count(plain_text(author, candidate)) <= budget
+
+    total = sum(len(words(part)) for part in parts)
+    for ending in (marker(message), SHORT_MARKER, LEAST_MARKER):
+        kept = longest(total, budget, partial(_prefix, parts, ending), fits)
+        if kept is not None:
+            cut = replace(message, author=author, content=encode(kept))
+            return Shown(message=cut, token_count=count(plain_text(author, kept)), cut=True)
     return None
 
 
-def _longest(author: str, parts: tuple[Part, ...], ending: str, budget: int) -> tuple[Part, ...]:
-    """The longest prefix that bisection finds to fit; that of no characters is known to."""
-    low, best = 0, _prefix(parts, 0, ending)
-    # No token is longer than CHARACTERS_PER_TOKEN characters, so a longer prefix can't fit.
-    high = min(sum(len(words(part)) for part in parts), int(budget * CHARACTERS_PER_TOKEN) + 1)
-    while low < high:
-        middle = (low + high + 1) // 2
-        candidate = _prefix(parts, middle, ending)
-        if estimate_tokens(plain_text(author, candidate)) <= budget:
-            low, best = middle, candidate
-        else:
-            high = middle - 1
-    return best
-
-
-def _prefix(parts: tuple[Part, ...], length: int, ending: str) -> tuple[Part, ...]:
+def _prefix(parts: tuple[Part, ...], ending: str, length: int) -> tuple[Part, ...]:
     """The first `length` characters of the parts' words, and the ending."""
     kept: list[Part] = []
     for part in parts:
@@ -161,19 +215,20 @@ def _prefix(parts: tuple[Part, ...], length: int, ending: str) -> tuple[Part, ..
 def _cut_part(part: Part, length: int, ending: str) -> tuple[Part, ...]:
     match part:
         case Text(text=text) if length:
-            return (Text(text=text[:length] + ending),)
+            return (Text(text=_clip(text, length) + ending),)
         case ToolResult(content=content):
-            return (replace(part, content=(content[:length] + ending).strip()),)
+            return (replace(part, content=(_clip(content, length) + ending).strip()),)
         case Attachment(caption=caption) if length:
             return (replace(part, caption=caption[:length] + ending),)
         case _:
             return (Text(text=ending.strip()),)
 
 
-def _shown(message: Message, author: str, parts: tuple[Part, ...], tokens: int, *, cut: bool) -> Shown:
-    if not cut:
-        return whole(message)
-    return Shown(message=replace(message, author=author, content=encode(parts)), token_count=tokens, cut=True)
+def _clip(text: str, length: int) -> str:
+    """The first characters, without the beginning of a marker at the end: an earlier cut may leave one."""
+    kept = text[:length]
+    before, opening, after = kept.rpartition(MARKER_OPENING)
+    return before if opening and "]" not in after else kept
 
 
 def _call_id(part: Part) -> str | None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
-from services.memory.episodic.domain.parts import Part, decode
+from services.memory.episodic.domain.parts import Part, ToolCall, decode
 
 MAX_AUTHORS = 64  # of a conversation, in order of first appearance
 
@@ -56,8 +56,28 @@ class ConversationKey:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Leaf:
+    """Where a path ends: a message without a child (E-3); depth 0 for the path without messages.
+
+    `depth` counts the messages of the path, `path_tokens` their estimated tokens.
+    """
+
+    id: str = ""
+    sequence: int = 0
+    depth: int = 0
+    path_tokens: int = 0
+
+
+NO_LEAF = Leaf()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Conversation:
-    """An ordered series of messages; `stored_count` is also the highest sequence number."""
+    """An ordered tree of messages; `stored_count` is also the highest sequence number.
+
+    `leaf` ends the active path, of which `covered_count` messages lie under live overlays. `forked_from` names
+    the conversation and message that it was forked at.
+    """
 
     id: str
     agent_id: str
@@ -66,8 +86,15 @@ class Conversation:
     create_time: int
     update_time: int
     stored_count: int = 0
-    leaf_id: str = ""
+    leaf: Leaf = NO_LEAF
     authors: tuple[str, ...] = ()
+    covered_count: int = 0
+    forked_from: tuple[str, str] | None = None
+
+    @property
+    def leaf_id(self) -> str:
+        """Id of the message that ends the active path; empty while there is none."""
+        return self.leaf.id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,11 +111,16 @@ class NewMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """A stored message; `content` is the canonical text of its parts."""
+    """A stored message; `content` is the canonical text of its parts.
+
+    `sequence` orders the conversation's messages as they were stored; `depth` counts the messages from the
+    root down to it, itself included. In a conversation that never forked the two are equal.
+    """
 
     id: str
     conversation_id: str
     sequence: int
+    depth: int
     parent_id: str
     role: Role
     author: str
@@ -101,6 +133,38 @@ class Message:
     def parts(self) -> tuple[Part, ...]:
         """The parts."""
         return decode(self.content)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overlay:
+    """A stored summary over an unbroken range of a path, both ends included (E-7). The messages stay.
+
+    It is shown on every path that holds its last message. `source_ids` are the messages that it was written
+    from, or the overlays that were folded into it; `superseded_by` is the overlay that it was folded into.
+    `revision` orders the changes of a conversation's overlays.
+    """
+
+    id: str
+    conversation_id: str
+    from_id: str
+    to_id: str
+    from_sequence: int
+    to_sequence: int
+    from_depth: int
+    to_depth: int
+    message_tokens: int
+    summary: str
+    token_count: int
+    source_ids: tuple[str, ...]
+    model: str
+    create_time: int
+    superseded_by: str = ""
+    revision: int = 0
+
+    @property
+    def message_count(self) -> int:
+        """How many messages it covers."""
+        return self.to_depth - self.from_depth + 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,9 +188,10 @@ class MessageFilter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageInContext:
-    """A message and those around it, oldest first."""
+    """A message and those around it on a path, oldest first; `active` when that is the active path."""
 
     message: Message
+    active: bool
     before: Sequence[Message] = ()
     after: Sequence[Message] = ()
 
@@ -135,3 +200,10 @@ def add_authors(known: tuple[str, ...], seen: Sequence[str]) -> tuple[str, ...]:
     """The authors of a conversation after more messages; `known` itself when nothing changes."""
     fresh = [author for author in dict.fromkeys(seen) if author and author not in known]
     return (*known, *fresh)[:MAX_AUTHORS] if fresh and len(known) < MAX_AUTHORS else known
+
+
+def ends_turn(message: Message) -> bool:
+    """Whether a message is an assistant's answer, rather than a call of a tool on the way to it (W-3)."""
+    if message.role is not Role.ASSISTANT:
+        return False
+    return not any(isinstance(part, ToolCall) for part in message.parts())

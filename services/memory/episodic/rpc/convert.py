@@ -14,7 +14,6 @@ from services.kit import paging
 from services.kit.errors import InvalidField, InvalidPageToken
 from services.kit.times import from_micros, from_timestamp, to_micros, to_timestamp
 from services.memory.episodic.domain.append import Outcome
-from services.memory.episodic.domain.cutting import Shown
 from services.memory.episodic.domain.model import (
     Agent,
     Contact,
@@ -27,7 +26,6 @@ from services.memory.episodic.domain.model import (
     Role,
 )
 from services.memory.episodic.domain.parts import Attachment, Json, Part, Text, ToolCall, ToolResult
-from services.memory.episodic.domain.window import Window
 
 NANOS = 1_000_000_000
 EXACT_INTEGERS = 2.0**53
@@ -220,7 +218,14 @@ def conversation_proto(conversation: Conversation) -> resources_pb2.Conversation
         stored_count=conversation.stored_count,
         leaf_id=conversation.leaf_id,
         authors=conversation.authors,
+        depth=conversation.leaf.depth,
+        covered_count=conversation.covered_count,
+        forked_from=_message_ref(conversation.forked_from),
     )
+
+
+def _message_ref(name: tuple[str, str] | None) -> resources_pb2.MessageRef | None:
+    return name and resources_pb2.MessageRef(conversation_id=name[0], message_id=name[1])
 
 
 def message_proto(message: Message) -> resources_pb2.Message:
@@ -237,6 +242,7 @@ def message_proto(message: Message) -> resources_pb2.Message:
         create_time=stamp_of(message.create_time),
         parts=[_part_proto(part) for part in message.parts()],
         token_count=message.token_count,
+        depth=message.depth,
     )
 
 
@@ -266,26 +272,10 @@ def found_response(
                 message=message_proto(one.message),
                 before=[message_proto(message) for message in one.before],
                 after=[message_proto(message) for message in one.after],
+                active=one.active,
             )
             for one in found
             if one is not None
         ],
         missing=[ref for ref, one in zip(refs, found, strict=True) if one is None],
-    )
-
-
-def window_proto(window: Window) -> episodic_pb2.GetWindowResponse:
-    """As on the wire."""
-    return episodic_pb2.GetWindowResponse(
-        head=[_shown(shown) for shown in window.head],
-        tail=[_shown(shown) for shown in window.tail],
-        omitted_count=window.omitted_count,
-        token_count=window.token_count,
-        latest_time=None if window.latest_time is None else stamp_of(window.latest_time),
-    )
-
-
-def _shown(shown: Shown) -> episodic_pb2.WindowMessage:
-    return episodic_pb2.WindowMessage(
-        message=message_proto(shown.message), cut=shown.cut, token_count=shown.token_count
     )

@@ -35,7 +35,6 @@ ROLES = {
     "ListMessages": Role.READER,
     "GetMessages": Role.READER,
     "GetMessageRange": Role.READER,
-    "GetWindow": Role.READER,
 }
 
 Context = Any
@@ -186,6 +185,7 @@ class EpisodicServicer(episodic_pb2_grpc.EpisodicServiceServicer):
             convert.new_messages(request.messages),
             parent_id=request.parent_id if request.HasField("parent_id") else None,
             request_id=request.request_id,
+            branch=request.branch,
         )
         return convert.append_response(key, outcomes)
 
@@ -223,8 +223,3 @@ class EpisodicServicer(episodic_pb2_grpc.EpisodicServiceServicer):
             messages=map(convert.message_proto, messages),
             conversation=convert.conversation_proto(conversation),
         )
-
-    async def GetWindow(self, request: pb.GetWindowRequest, context: Context) -> pb.GetWindowResponse:
-        """See the proto."""
-        window = await self._messages.window(convert.key_of(_tenant(), request), request.budget_tokens)
-        return convert.window_proto(window)

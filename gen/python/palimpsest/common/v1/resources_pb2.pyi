@@ -303,7 +303,7 @@ Global___Contact: _TypeAlias = Contact  # noqa: Y015
 
 @_typing.final
 class Conversation(_message.Message):
-    """An ordered series of messages of one agent."""
+    """An ordered tree of messages of one agent."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -317,6 +317,9 @@ class Conversation(_message.Message):
     INDEXED_COUNT_FIELD_NUMBER: _builtins.int
     LEAF_ID_FIELD_NUMBER: _builtins.int
     AUTHORS_FIELD_NUMBER: _builtins.int
+    DEPTH_FIELD_NUMBER: _builtins.int
+    COVERED_COUNT_FIELD_NUMBER: _builtins.int
+    FORKED_FROM_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """Chosen by the application, unique in the agent: 1 to 128 of [A-Za-z0-9._:-]."""
     agent_id: _builtins.str
@@ -330,7 +333,11 @@ class Conversation(_message.Message):
     indexed_count: _builtins.int
     """How many of them are indexed, i.e. can be recalled. Filled by the gateway."""
     leaf_id: _builtins.str
-    """Id of the newest message; empty while there is none."""
+    """Id of the message that ends the active path; empty while there is none."""
+    depth: _builtins.int
+    """How many messages the active path has; fewer than are stored once the conversation has branches."""
+    covered_count: _builtins.int
+    """How many messages of the active path lie under overlays."""
     @_builtins.property
     def create_time(self) -> _timestamp_pb2.Timestamp:
         """When it was created."""
@@ -342,6 +349,10 @@ class Conversation(_message.Message):
     @_builtins.property
     def authors(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """The authors seen so far, in order of first appearance (at most 64 are kept)."""
+
+    @_builtins.property
+    def forked_from(self) -> Global___MessageRef:
+        """The conversation and message that it was forked at; unset if it was not."""
 
     def __init__(
         self,
@@ -356,10 +367,13 @@ class Conversation(_message.Message):
         indexed_count: _builtins.int = ...,
         leaf_id: _builtins.str = ...,
         authors: _abc.Iterable[_builtins.str] | None = ...,
+        depth: _builtins.int = ...,
+        covered_count: _builtins.int = ...,
+        forked_from: Global___MessageRef | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "update_time", b"update_time"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "forked_from", b"forked_from", "update_time", b"update_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["agent_id", b"agent_id", "authors", b"authors", "contact_id", b"contact_id", "create_time", b"create_time", "id", b"id", "indexed_count", b"indexed_count", "leaf_id", b"leaf_id", "stored_count", b"stored_count", "title", b"title", "update_time", b"update_time"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["agent_id", b"agent_id", "authors", b"authors", "contact_id", b"contact_id", "covered_count", b"covered_count", "create_time", b"create_time", "depth", b"depth", "forked_from", b"forked_from", "id", b"id", "indexed_count", b"indexed_count", "leaf_id", b"leaf_id", "stored_count", b"stored_count", "title", b"title", "update_time", b"update_time"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -516,6 +530,7 @@ class Message(_message.Message):
     CREATE_TIME_FIELD_NUMBER: _builtins.int
     PARTS_FIELD_NUMBER: _builtins.int
     TOKEN_COUNT_FIELD_NUMBER: _builtins.int
+    DEPTH_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """Unique in its conversation."""
     conversation_id: _builtins.str
@@ -532,6 +547,8 @@ class Message(_message.Message):
     """Groups messages of one sitting; empty when not given."""
     token_count: _builtins.int
     """Estimated size in tokens."""
+    depth: _builtins.int
+    """How many messages the path from the root to it has, itself included."""
     @_builtins.property
     def time(self) -> _timestamp_pb2.Timestamp:
         """When it was said."""
@@ -558,10 +575,11 @@ class Message(_message.Message):
         create_time: _timestamp_pb2.Timestamp | None = ...,
         parts: _abc.Iterable[Global___Part] | None = ...,
         token_count: _builtins.int = ...,
+        depth: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "time", b"time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["author", b"author", "conversation_id", b"conversation_id", "create_time", b"create_time", "id", b"id", "parent_id", b"parent_id", "parts", b"parts", "role", b"role", "sequence", b"sequence", "session", b"session", "time", b"time", "token_count", b"token_count"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["author", b"author", "conversation_id", b"conversation_id", "create_time", b"create_time", "depth", b"depth", "id", b"id", "parent_id", b"parent_id", "parts", b"parts", "role", b"role", "sequence", b"sequence", "session", b"session", "time", b"time", "token_count", b"token_count"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

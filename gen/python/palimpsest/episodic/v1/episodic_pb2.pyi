@@ -7,7 +7,6 @@ from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import field_mask_pb2 as _field_mask_pb2
 from google.protobuf import message as _message
-from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.protobuf.internal import containers as _containers
 from palimpsest.common.v1 import recall_pb2 as _recall_pb2
 from palimpsest.common.v1 import resources_pb2 as _resources_pb2
@@ -735,15 +734,21 @@ class AppendMessagesRequest(_message.Message):
     MESSAGES_FIELD_NUMBER: _builtins.int
     PARENT_ID_FIELD_NUMBER: _builtins.int
     REQUEST_ID_FIELD_NUMBER: _builtins.int
+    BRANCH_FIELD_NUMBER: _builtins.int
     agent_id: _builtins.str
     """The agent."""
     conversation_id: _builtins.str
     """The conversation."""
     parent_id: _builtins.str
-    """The message before the first one: an id; "" for the root; not set for the latest message."""
+    """The message before the first one: an id; "" for the root; not set for the leaf of the active path."""
     request_id: _builtins.str
     """Makes a retry return the first answer: the same id, conversation and content is stored once.
     At most 128 characters. Default: none.
+    """
+    branch: _builtins.bool
+    """Whether the messages may begin a branch: follow another message than the active leaf. The path to them
+    becomes the active one. Default: that is PARENT_CONFLICT, so that a parent guards against what others
+    stored meanwhile.
     """
     @_builtins.property
     def messages(self) -> _containers.RepeatedCompositeFieldContainer[_resources_pb2.NewMessage]:
@@ -757,10 +762,11 @@ class AppendMessagesRequest(_message.Message):
         messages: _abc.Iterable[_resources_pb2.NewMessage] | None = ...,
         parent_id: _builtins.str | None = ...,
         request_id: _builtins.str = ...,
+        branch: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_parent_id", b"_parent_id", "parent_id", b"parent_id"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_parent_id", b"_parent_id", "agent_id", b"agent_id", "conversation_id", b"conversation_id", "messages", b"messages", "parent_id", b"parent_id", "request_id", b"request_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_parent_id", b"_parent_id", "agent_id", b"agent_id", "branch", b"branch", "conversation_id", b"conversation_id", "messages", b"messages", "parent_id", b"parent_id", "request_id", b"request_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__parent_id: _TypeAlias = _typing.Literal["parent_id"]  # noqa: Y015
     _WhichOneofArgType__parent_id: _TypeAlias = _typing.Literal["_parent_id", b"_parent_id"]  # noqa: Y015
@@ -941,6 +947,9 @@ class MessageInContext(_message.Message):
     MESSAGE_FIELD_NUMBER: _builtins.int
     BEFORE_FIELD_NUMBER: _builtins.int
     AFTER_FIELD_NUMBER: _builtins.int
+    ACTIVE_FIELD_NUMBER: _builtins.int
+    active: _builtins.bool
+    """Whether it lies on its conversation's active path. The neighbours of one that does not lie on its own."""
     @_builtins.property
     def message(self) -> _resources_pb2.Message:
         """The message."""
@@ -959,10 +968,11 @@ class MessageInContext(_message.Message):
         message: _resources_pb2.Message | None = ...,
         before: _abc.Iterable[_resources_pb2.Message] | None = ...,
         after: _abc.Iterable[_resources_pb2.Message] | None = ...,
+        active: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["message", b"message"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["after", b"after", "before", b"before", "message", b"message"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["active", b"active", "after", b"after", "before", b"before", "message", b"message"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1059,109 +1069,3 @@ class GetMessageRangeResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___GetMessageRangeResponse: _TypeAlias = GetMessageRangeResponse  # noqa: Y015
-
-@_typing.final
-class GetWindowRequest(_message.Message):
-    """Request of GetWindow."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    AGENT_ID_FIELD_NUMBER: _builtins.int
-    CONVERSATION_ID_FIELD_NUMBER: _builtins.int
-    BUDGET_TOKENS_FIELD_NUMBER: _builtins.int
-    agent_id: _builtins.str
-    """The agent."""
-    conversation_id: _builtins.str
-    """The conversation."""
-    budget_tokens: _builtins.int
-    """Most tokens of the whole window."""
-    def __init__(
-        self,
-        *,
-        agent_id: _builtins.str = ...,
-        conversation_id: _builtins.str = ...,
-        budget_tokens: _builtins.int = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["agent_id", b"agent_id", "budget_tokens", b"budget_tokens", "conversation_id", b"conversation_id"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___GetWindowRequest: _TypeAlias = GetWindowRequest  # noqa: Y015
-
-@_typing.final
-class WindowMessage(_message.Message):
-    """A message of a window."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    MESSAGE_FIELD_NUMBER: _builtins.int
-    CUT_FIELD_NUMBER: _builtins.int
-    TOKEN_COUNT_FIELD_NUMBER: _builtins.int
-    cut: _builtins.bool
-    """Whether it was cut to fit; a marker in the text says so too."""
-    token_count: _builtins.int
-    """Estimated tokens as shown."""
-    @_builtins.property
-    def message(self) -> _resources_pb2.Message:
-        """The message; its text may be cut."""
-
-    def __init__(
-        self,
-        *,
-        message: _resources_pb2.Message | None = ...,
-        cut: _builtins.bool = ...,
-        token_count: _builtins.int = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["message", b"message"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["cut", b"cut", "message", b"message", "token_count", b"token_count"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___WindowMessage: _TypeAlias = WindowMessage  # noqa: Y015
-
-@_typing.final
-class GetWindowResponse(_message.Message):
-    """Response of GetWindow."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    HEAD_FIELD_NUMBER: _builtins.int
-    TAIL_FIELD_NUMBER: _builtins.int
-    OMITTED_COUNT_FIELD_NUMBER: _builtins.int
-    TOKEN_COUNT_FIELD_NUMBER: _builtins.int
-    LATEST_TIME_FIELD_NUMBER: _builtins.int
-    omitted_count: _builtins.int
-    """How many messages lie between the two."""
-    token_count: _builtins.int
-    """Estimated tokens of head and tail."""
-    @_builtins.property
-    def head(self) -> _containers.RepeatedCompositeFieldContainer[Global___WindowMessage]:
-        """The first messages of the conversation (those that are not in `tail`)."""
-
-    @_builtins.property
-    def tail(self) -> _containers.RepeatedCompositeFieldContainer[Global___WindowMessage]:
-        """The newest ones, oldest first."""
-
-    @_builtins.property
-    def latest_time(self) -> _timestamp_pb2.Timestamp:
-        """When the conversation's newest message was said."""
-
-    def __init__(
-        self,
-        *,
-        head: _abc.Iterable[Global___WindowMessage] | None = ...,
-        tail: _abc.Iterable[Global___WindowMessage] | None = ...,
-        omitted_count: _builtins.int = ...,
-        token_count: _builtins.int = ...,
-        latest_time: _timestamp_pb2.Timestamp | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["latest_time", b"latest_time"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["head", b"head", "latest_time", b"latest_time", "omitted_count", b"omitted_count", "tail", b"tail", "token_count", b"token_count"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___GetWindowResponse: _TypeAlias = GetWindowResponse  # noqa: Y015

@@ -26,7 +26,9 @@ if _version_not_supported:
 
 
 class EpisodicServiceStub:
-    """Keeps agents, contacts, conversations and every message.
+    """Keeps agents, contacts, conversations and every message. What lies along a conversation, what belongs to a
+    turn, and what applications keep beside it are the services palimpsest.history, palimpsest.working and
+    palimpsest.state.
     """
 
     def __init__(self, channel):
@@ -120,15 +122,12 @@ class EpisodicServiceStub:
                 request_serializer=palimpsest_dot_episodic_dot_v1_dot_episodic__pb2.GetMessageRangeRequest.SerializeToString,
                 response_deserializer=palimpsest_dot_episodic_dot_v1_dot_episodic__pb2.GetMessageRangeResponse.FromString,
                 _registered_method=True)
-        self.GetWindow = channel.unary_unary(
-                '/palimpsest.episodic.v1.EpisodicService/GetWindow',
-                request_serializer=palimpsest_dot_episodic_dot_v1_dot_episodic__pb2.GetWindowRequest.SerializeToString,
-                response_deserializer=palimpsest_dot_episodic_dot_v1_dot_episodic__pb2.GetWindowResponse.FromString,
-                _registered_method=True)
 
 
 class EpisodicServiceServicer:
-    """Keeps agents, contacts, conversations and every message.
+    """Keeps agents, contacts, conversations and every message. What lies along a conversation, what belongs to a
+    turn, and what applications keep beside it are the services palimpsest.history, palimpsest.working and
+    palimpsest.state.
     """
 
     def CreateAgent(self, request, context):
@@ -256,13 +255,6 @@ class EpisodicServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
-    def GetWindow(self, request, context):
-        """Gives the slice of a conversation that fits a budget of tokens. Errors: RESOURCE_NOT_FOUND.
-        """
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
-
 
 def add_EpisodicServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -351,11 +343,6 @@ def add_EpisodicServiceServicer_to_server(servicer, server):
                     request_deserializer=palimpsest_dot_episodic_dot_v1_dot_episodic__pb2.GetMessageRangeRequest.FromString,
                     response_serializer=palimpsest_dot_episodic_dot_v1_dot_episodic__pb2.GetMessageRangeResponse.SerializeToString,
             ),
-            'GetWindow': grpc.unary_unary_rpc_method_handler(
-                    servicer.GetWindow,
-                    request_deserializer=palimpsest_dot_episodic_dot_v1_dot_episodic__pb2.GetWindowRequest.FromString,
-                    response_serializer=palimpsest_dot_episodic_dot_v1_dot_episodic__pb2.GetWindowResponse.SerializeToString,
-            ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
             'palimpsest.episodic.v1.EpisodicService', rpc_method_handlers)
@@ -365,7 +352,9 @@ def add_EpisodicServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class EpisodicService:
-    """Keeps agents, contacts, conversations and every message.
+    """Keeps agents, contacts, conversations and every message. What lies along a conversation, what belongs to a
+    turn, and what applications keep beside it are the services palimpsest.history, palimpsest.working and
+    palimpsest.state.
     """
 
     @staticmethod
@@ -817,33 +806,6 @@ class EpisodicService:
             '/palimpsest.episodic.v1.EpisodicService/GetMessageRange',
             palimpsest_dot_episodic_dot_v1_dot_episodic__pb2.GetMessageRangeRequest.SerializeToString,
             palimpsest_dot_episodic_dot_v1_dot_episodic__pb2.GetMessageRangeResponse.FromString,
-            options,
-            channel_credentials,
-            insecure,
-            call_credentials,
-            compression,
-            wait_for_ready,
-            timeout,
-            metadata,
-            _registered_method=True)
-
-    @staticmethod
-    def GetWindow(request,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.unary_unary(
-            request,
-            target,
-            '/palimpsest.episodic.v1.EpisodicService/GetWindow',
-            palimpsest_dot_episodic_dot_v1_dot_episodic__pb2.GetWindowRequest.SerializeToString,
-            palimpsest_dot_episodic_dot_v1_dot_episodic__pb2.GetWindowResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -27,7 +27,10 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class EpisodicServiceStub:
-    """Keeps agents, contacts, conversations and every message."""
+    """Keeps agents, contacts, conversations and every message. What lies along a conversation, what belongs to a
+    turn, and what applications keep beside it are the services palimpsest.history, palimpsest.working and
+    palimpsest.state.
+    """
 
     @_typing.overload
     def __new__(cls, channel: _grpc.Channel) -> _Self: ...
@@ -78,12 +81,13 @@ class EpisodicServiceStub:
     """
     GetMessageRange: _grpc.UnaryUnaryMultiCallable[_episodic_pb2.GetMessageRangeRequest, _episodic_pb2.GetMessageRangeResponse]
     """Reads messages by sequence number; those that do not exist are left out. Errors: RESOURCE_NOT_FOUND."""
-    GetWindow: _grpc.UnaryUnaryMultiCallable[_episodic_pb2.GetWindowRequest, _episodic_pb2.GetWindowResponse]
-    """Gives the slice of a conversation that fits a budget of tokens. Errors: RESOURCE_NOT_FOUND."""
 
 @_typing.type_check_only
 class EpisodicServiceAsyncStub(EpisodicServiceStub):
-    """Keeps agents, contacts, conversations and every message."""
+    """Keeps agents, contacts, conversations and every message. What lies along a conversation, what belongs to a
+    turn, and what applications keep beside it are the services palimpsest.history, palimpsest.working and
+    palimpsest.state.
+    """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     CreateAgent: _aio.UnaryUnaryMultiCallable[_episodic_pb2.CreateAgentRequest, _episodic_pb2.CreateAgentResponse]  # type: ignore[assignment]
@@ -131,11 +135,12 @@ class EpisodicServiceAsyncStub(EpisodicServiceStub):
     """
     GetMessageRange: _aio.UnaryUnaryMultiCallable[_episodic_pb2.GetMessageRangeRequest, _episodic_pb2.GetMessageRangeResponse]  # type: ignore[assignment]
     """Reads messages by sequence number; those that do not exist are left out. Errors: RESOURCE_NOT_FOUND."""
-    GetWindow: _aio.UnaryUnaryMultiCallable[_episodic_pb2.GetWindowRequest, _episodic_pb2.GetWindowResponse]  # type: ignore[assignment]
-    """Gives the slice of a conversation that fits a budget of tokens. Errors: RESOURCE_NOT_FOUND."""
 
 class EpisodicServiceServicer(metaclass=_abc_1.ABCMeta):
-    """Keeps agents, contacts, conversations and every message."""
+    """Keeps agents, contacts, conversations and every message. What lies along a conversation, what belongs to a
+    turn, and what applications keep beside it are the services palimpsest.history, palimpsest.working and
+    palimpsest.state.
+    """
 
     @_abc_1.abstractmethod
     def CreateAgent(
@@ -283,13 +288,5 @@ class EpisodicServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_episodic_pb2.GetMessageRangeResponse, _abc.Awaitable[_episodic_pb2.GetMessageRangeResponse]]:
         """Reads messages by sequence number; those that do not exist are left out. Errors: RESOURCE_NOT_FOUND."""
-
-    @_abc_1.abstractmethod
-    def GetWindow(
-        self,
-        request: _episodic_pb2.GetWindowRequest,
-        context: _ServicerContext,
-    ) -> _typing.Union[_episodic_pb2.GetWindowResponse, _abc.Awaitable[_episodic_pb2.GetWindowResponse]]:
-        """Gives the slice of a conversation that fits a budget of tokens. Errors: RESOURCE_NOT_FOUND."""
 
 def add_EpisodicServiceServicer_to_server(servicer: EpisodicServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -859,12 +859,21 @@ class RecordTurnRequest(_message.Message):
     CONVERSATION_ID_FIELD_NUMBER: _builtins.int
     MESSAGES_FIELD_NUMBER: _builtins.int
     REQUEST_ID_FIELD_NUMBER: _builtins.int
+    PARENT_ID_FIELD_NUMBER: _builtins.int
+    BRANCH_FIELD_NUMBER: _builtins.int
     agent_id: _builtins.str
     """The agent."""
     conversation_id: _builtins.str
     """The conversation."""
     request_id: _builtins.str
     """Makes a retry return the first answer. At most 128 characters. Default: none."""
+    parent_id: _builtins.str
+    """The message before the first one: an id; "" for the root. Default: the leaf of the active path."""
+    branch: _builtins.bool
+    """Whether the messages may begin a branch: follow another message than the active leaf, e.g. an edited
+    message or an answer that is generated again. The path to them becomes the active one. Default: that is
+    PARENT_CONFLICT, so that a parent guards against what others stored meanwhile.
+    """
     @_builtins.property
     def messages(self) -> _containers.RepeatedCompositeFieldContainer[_resources_pb2.NewMessage]:
         """The messages in order, 1 to 500."""
@@ -876,12 +885,16 @@ class RecordTurnRequest(_message.Message):
         conversation_id: _builtins.str = ...,
         messages: _abc.Iterable[_resources_pb2.NewMessage] | None = ...,
         request_id: _builtins.str = ...,
+        parent_id: _builtins.str | None = ...,
+        branch: _builtins.bool = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_parent_id", b"_parent_id", "parent_id", b"parent_id"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["agent_id", b"agent_id", "conversation_id", b"conversation_id", "messages", b"messages", "request_id", b"request_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_parent_id", b"_parent_id", "agent_id", b"agent_id", "branch", b"branch", "conversation_id", b"conversation_id", "messages", b"messages", "parent_id", b"parent_id", "request_id", b"request_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__parent_id: _TypeAlias = _typing.Literal["parent_id"]  # noqa: Y015
+    _WhichOneofArgType__parent_id: _TypeAlias = _typing.Literal["_parent_id", b"_parent_id"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__parent_id) -> _WhichOneofReturnType__parent_id | None: ...
 
 Global___RecordTurnRequest: _TypeAlias = RecordTurnRequest  # noqa: Y015
 
@@ -956,6 +969,7 @@ class IngestRequest(_message.Message):
     MESSAGES_FIELD_NUMBER: _builtins.int
     PARENT_ID_FIELD_NUMBER: _builtins.int
     REQUEST_ID_FIELD_NUMBER: _builtins.int
+    BRANCH_FIELD_NUMBER: _builtins.int
     agent_id: _builtins.str
     """The agent."""
     conversation_id: _builtins.str
@@ -966,6 +980,10 @@ class IngestRequest(_message.Message):
     """
     request_id: _builtins.str
     """Makes a retry return the first answer. At most 128 characters. Default: none."""
+    branch: _builtins.bool
+    """Whether the transcript may part from what is stored: the messages after that begin a branch, and the path
+    to them becomes the active one. Default: that is PARENT_CONFLICT.
+    """
     @_builtins.property
     def messages(self) -> _containers.RepeatedCompositeFieldContainer[_resources_pb2.NewMessage]:
         """The messages in order, 1 to 500, each the parent of the next."""
@@ -978,10 +996,11 @@ class IngestRequest(_message.Message):
         messages: _abc.Iterable[_resources_pb2.NewMessage] | None = ...,
         parent_id: _builtins.str = ...,
         request_id: _builtins.str = ...,
+        branch: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["agent_id", b"agent_id", "conversation_id", b"conversation_id", "messages", b"messages", "parent_id", b"parent_id", "request_id", b"request_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["agent_id", b"agent_id", "branch", b"branch", "conversation_id", b"conversation_id", "messages", b"messages", "parent_id", b"parent_id", "request_id", b"request_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -589,6 +589,7 @@ class RecallConversationRequest(_message.Message):
     FUSION_FIELD_NUMBER: _builtins.int
     WAIT_FOR_FIELD_NUMBER: _builtins.int
     REFERENCE_TIME_FIELD_NUMBER: _builtins.int
+    INCLUDE_INACTIVE_FIELD_NUMBER: _builtins.int
     agent_id: _builtins.str
     """The agent."""
     conversation_id: _builtins.str
@@ -605,6 +606,8 @@ class RecallConversationRequest(_message.Message):
     """Most hits, 1 to 100. Default 10."""
     neighbours: _builtins.int
     """How many messages before and after each hit to add, at most 10. Default 0."""
+    include_inactive: _builtins.bool
+    """Whether messages are found too that lie on no active path, such as one that was edited since. Default: no."""
     @_builtins.property
     def filter(self) -> _recall_pb2.MessageFilter:
         """Only these messages. Default: any."""
@@ -636,10 +639,11 @@ class RecallConversationRequest(_message.Message):
         fusion: _recall_pb2.FusionStrategy | None = ...,
         wait_for: _abc.Iterable[_resources_pb2.FreshnessToken] | None = ...,
         reference_time: _timestamp_pb2.Timestamp | None = ...,
+        include_inactive: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["filter", b"filter", "fusion", b"fusion", "reference_time", b"reference_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["agent_id", b"agent_id", "contact_id", b"contact_id", "conversation_id", b"conversation_id", "filter", b"filter", "fusion", b"fusion", "limit", b"limit", "mode", b"mode", "neighbours", b"neighbours", "query", b"query", "reference_time", b"reference_time", "scope", b"scope", "wait_for", b"wait_for"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["agent_id", b"agent_id", "contact_id", b"contact_id", "conversation_id", b"conversation_id", "filter", b"filter", "fusion", b"fusion", "include_inactive", b"include_inactive", "limit", b"limit", "mode", b"mode", "neighbours", b"neighbours", "query", b"query", "reference_time", b"reference_time", "scope", b"scope", "wait_for", b"wait_for"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -1,0 +1,77 @@
+"""Services of Episodic that applications call too: the gateway only vouches for the caller.
+
+One definition serves both, so each call is passed on as it came.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import grpc
+from google.protobuf.descriptor import MethodDescriptor, ServiceDescriptor
+from google.protobuf.message import Message
+from google.protobuf.message_factory import GetMessageClass
+from palimpsest.history.v1 import history_pb2
+
+from services.gateway.app.backends import Backends
+from services.gateway.app.watching import count_indexed, watch_conversation
+from services.kit.serving import Face, roles_of
+
+
+def passed_on(descriptor: ServiceDescriptor, stub: Any) -> Face:
+    """A service whose calls go to `stub`. Only its unary calls and response streams can be passed on."""
+    handlers = {method.name: _handler(method, getattr(stub, method.name)) for method in descriptor.methods}
+    generic = grpc.method_handlers_generic_handler(descriptor.full_name, handlers)
+
+    def add(server: Any) -> None:
+        server.add_generic_rpc_handlers((generic,))
+
+    return Face(name=descriptor.full_name, add=add, roles=roles_of(descriptor))
+
+
+def _handler(method: MethodDescriptor, call: Callable[[Message], Any]) -> grpc.RpcMethodHandler[Any, Any]:
+    assert not method.client_streaming
+
+    async def unary(request: Message, _context: Any) -> Message:
+        answer: Message = await call(request)
+        return answer
+
+    async def stream(request: Message, _context: Any) -> AsyncIterator[Message]:
+        async for answer in call(request):
+            yield answer
+
+    coding: dict[str, Any] = {
+        "request_deserializer": GetMessageClass(method.input_type).FromString,
+        "response_serializer": GetMessageClass(method.output_type).SerializeToString,
+    }
+    if method.server_streaming:
+        return grpc.unary_stream_rpc_method_handler(stream, **coding)
+    return grpc.unary_unary_rpc_method_handler(unary, **coding)
+
+
+class _History:
+    """The stub of HistoryService, and what the gateway adds to its answers."""
+
+    def __init__(self, backends: Backends) -> None:
+        self._backends = backends
+
+    def __getattr__(self, method: str) -> Any:
+        return getattr(self._backends.history, method)
+
+    async def SwitchLeaf(self, request: history_pb2.SwitchLeafRequest) -> history_pb2.SwitchLeafResponse:
+        """With the indexed count."""
+        answer = await self._backends.history.SwitchLeaf(request)
+        await count_indexed(self._backends, request.agent_id, [answer.conversation])
+        return answer
+
+    def WatchConversation(
+        self, request: history_pb2.WatchConversationRequest
+    ) -> AsyncIterator[history_pb2.WatchConversationResponse]:
+        """With the indexed count."""
+        return watch_conversation(self._backends, request)
+
+
+def faces(backends: Backends) -> tuple[Face, ...]:
+    """Episodic's services that applications call."""
+    return (passed_on(history_pb2.DESCRIPTOR.services_by_name["HistoryService"], _History(backends)),)

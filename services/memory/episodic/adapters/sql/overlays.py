@@ -1,0 +1,285 @@
+"""Overlays: stored, folded, listed, and what is due to be covered (SPEC E-7, E-8, E-12)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from services.kit.errors import Exists, FieldProblem, InvalidField, NotFound
+from services.kit.outbox import put_jobs
+from services.kit.sql import Row, Script, execute, fetch
+from services.memory.episodic.adapters.sql import jobs
+from services.memory.episodic.adapters.sql.conversations import conversation_row, leaf_of
+from services.memory.episodic.adapters.sql.paths import (
+    OVERLAY_COLUMNS,
+    SELECT_MESSAGES,
+    along_path,
+    live_overlays,
+    message_of,
+    messages_in,
+    overlay_of,
+    tokens_in,
+    tree_of,
+)
+from services.memory.episodic.adapters.sql.places import SEQUENCE_MASK, place
+from services.memory.episodic.app.ports import Changes, NewOverlay, Page, Position, Progress, Uncovered
+from services.memory.episodic.domain.checks import utf8_length
+from services.memory.episodic.domain.coverage import (
+    CoverRules,
+    check_new,
+    must_cover,
+    must_fold,
+    next_range,
+)
+from services.memory.episodic.domain.coverage import Progress as Counted
+from services.memory.episodic.domain.model import ConversationKey, Leaf, Message, Overlay
+from services.memory.episodic.domain.tree import Tree
+
+MAX_SOURCES = 1000  # ids that an overlay names; those between the first and the last are known by its range
+
+
+def put(key: ConversationKey, new: NewOverlay, now: int, rules: CoverRules) -> Script[Overlay]:
+    """Stores an overlay and folds others into it; asks for the next one where that is due.
+
+    Raises NotFound, InvalidField, Exists, StateConflict.
+    """
+    row = yield from conversation_row(key, lock=True)
+    tree = yield from tree_of(key.tenant, row)
+    known = yield from _by_ids(key, row, [new.id])
+    overlay = yield from _placed(key, row, tree, new, now)
+    if known:
+        return _same(known[0], overlay)
+    folded = yield from _by_ids(key, row, list(new.folds))
+    if len(folded) < len(set(new.folds)):
+        raise NotFound("overlay", next(i for i in new.folds if i not in {one.id for one in folded}))
+    neighbours = yield from _sharing_a_path(key, row, tree, overlay)
+    check_new(overlay, [one for one in neighbours if one.id not in new.folds], folded)
+    yield from execute(
+        f"INSERT INTO overlays (tenant, conversation, {OVERLAY_COLUMNS})"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        *(key.tenant, row["number"], overlay.id, overlay.from_id, overlay.to_id),
+        *(overlay.from_sequence, overlay.to_sequence, overlay.from_depth, overlay.to_depth),
+        *(overlay.message_tokens, overlay.summary, overlay.token_count, json.dumps(overlay.source_ids)),
+        *(overlay.model, overlay.create_time, "", overlay.revision),
+    )
+    if folded:
+        yield from execute(
+            "UPDATE overlays SET superseded_by = ?, revision = ?"
+            " WHERE tenant = ? AND conversation = ? AND id IN ??",
+            *(overlay.id, overlay.revision, key.tenant, row["number"], list(new.folds)),
+        )
+    yield from _count_coverage(key, row, tree, rules, overlay.revision)
+    return overlay
+
+
+def _placed(key: ConversationKey, row: Row, tree: Tree, new: NewOverlay, now: int) -> Script[Overlay]:
+    """The overlay with its place on the path to its last message."""
+    rows = yield from fetch(
+        "SELECT id, place FROM messages WHERE tenant = ? AND conversation = ? AND id IN ??",
+        *(key.tenant, row["number"], [new.from_id, new.to_id]),
+    )
+    sequences = {found["id"]: found["place"] & SEQUENCE_MASK for found in rows}
+    for message_id in (new.from_id, new.to_id):
+        if message_id not in sequences:
+            raise NotFound("message", message_id)
+    begin, end = sequences[new.from_id], sequences[new.to_id]
+    if not tree.on_path(begin, end):
+        raise InvalidField("from_message_id", "does not lie on the path to to_message_id")
+    from_depth, to_depth = tree.depth(begin), tree.depth(end)
+    ranges = tree.stretch(from_depth, to_depth, end)
+    sources = list(new.folds) or (yield from _ids_in(key.tenant, row["number"], ranges))
+    return Overlay(
+        id=new.id,
+        conversation_id=key.id,
+        from_id=new.from_id,
+        to_id=new.to_id,
+        from_sequence=begin,
+        to_sequence=end,
+        from_depth=from_depth,
+        to_depth=to_depth,
+        message_tokens=(yield from tokens_in(key.tenant, row["number"], ranges)),
+        summary=new.summary,
+        token_count=new.token_count,
+        source_ids=tuple(sources[:MAX_SOURCES]),
+        model=new.model,
+        create_time=now,
+        revision=row["revision"] + 1,
+    )
+
+
+def _same(known: Overlay, again: Overlay) -> Overlay:
+    """The stored overlay; Exists when its id came with other content."""
+    if (known.from_id, known.to_id, known.summary, known.source_ids) != (
+        *(again.from_id, again.to_id, again.summary, again.source_ids),
+    ):
+        problem = FieldProblem(field="overlay_id", description="taken by another overlay")
+        raise Exists("an overlay with this id has other content", fields=[problem])
+    return known
+
+
+def _sharing_a_path(key: ConversationKey, row: Row, tree: Tree, new: Overlay) -> Script[list[Overlay]]:
+    """The live overlays that some path shows together with the new one."""
+    rows = yield from fetch(
+        f"SELECT {OVERLAY_COLUMNS} FROM overlays"
+        " WHERE tenant = ? AND conversation = ? AND superseded_by = ? AND to_sequence >= ?",
+        *(key.tenant, row["number"], "", new.from_sequence),
+    )
+    return [
+        overlay
+        for overlay in (overlay_of(found, key.id) for found in rows)
+        if tree.on_path(overlay.to_sequence, new.to_sequence)
+        or tree.on_path(new.to_sequence, overlay.to_sequence)
+    ]
+
+
+def _count_coverage(
+    key: ConversationKey, row: Row, tree: Tree, rules: CoverRules, revision: int
+) -> Script[None]:
+    """Counts what the active path has covered now, and asks for what is due next."""
+    leaf = leaf_of(row)
+    counts = yield from along_path(key.tenant, row["number"], tree, leaf.sequence)
+    counted = Counted(
+        depth=leaf.depth,
+        tokens=leaf.path_tokens,
+        covered=counts.covered,
+        covered_tokens=counts.covered_tokens,
+        requested=0,
+    )
+    due = []
+    requested = 0
+    if must_cover(counted, rules):
+        requested = leaf.depth
+        due.append(jobs.cover_messages(key, revision, requested))
+    live = yield from live_overlays(key.tenant, row["number"], key.id, tree, leaf.sequence)
+    if must_fold(live, rules):
+        due.append(jobs.fold_overlays(key, revision))
+    yield from execute(
+        "UPDATE conversations SET covered_count = ?, covered_tokens = ?, cover_requested = ?, revision = ?"
+        " WHERE tenant = ? AND number = ?",
+        *(counts.covered, counts.covered_tokens, requested, revision, key.tenant, row["number"]),
+    )
+    yield from put_jobs(key.tenant, due)
+
+
+def listed(
+    key: ConversationKey,
+    row: Row,
+    tree: Tree,
+    leaf: Leaf,
+    superseded: bool,
+    limit: int,
+    after: int | None,
+) -> Script[Page[Overlay, int]]:
+    """The overlays of a path, by the place of their last message and by age."""
+    condition = "" if superseded else " AND superseded_by = ?"
+    rows = yield from fetch(
+        f"SELECT {OVERLAY_COLUMNS} FROM overlays"
+        f" WHERE tenant = ? AND conversation = ? AND revision > ? AND to_sequence <= ?{condition}"
+        " ORDER BY revision, to_sequence, id",
+        *(key.tenant, row["number"], after or 0, leaf.sequence),
+        *(() if superseded else ("",)),
+    )
+    found = [overlay_of(one, key.id) for one in rows if tree.on_path(one["to_sequence"], leaf.sequence)]
+    page = found[:limit]
+    while len(page) < len(found) and found[len(page)].revision == page[-1].revision:
+        page.append(found[len(page)])  # those that changed together stay together
+    return Page(items=page, last=page[-1].revision if len(page) < len(found) else None)
+
+
+def next_uncovered(key: ConversationKey) -> Script[Uncovered]:
+    """What is to be covered next on the active path."""
+    row = yield from conversation_row(key)
+    tree = yield from tree_of(key.tenant, row)
+    leaf = leaf_of(row)
+    live = yield from live_overlays(key.tenant, row["number"], key.id, tree, leaf.sequence)
+    chosen = next_range(live, leaf.depth)
+    if chosen is None:
+        return Uncovered(messages=(), previous_summary="")
+    ranges = tree.stretch(*chosen, leaf.sequence)
+    messages = yield from messages_in(key.tenant, row["number"], key.id, tree, ranges)
+    before = [overlay.summary for overlay in live if overlay.to_depth < chosen[0]]
+    return Uncovered(messages=messages, previous_summary=before[-1] if before else "")
+
+
+def over_share(key: ConversationKey, rules: CoverRules) -> Script[Sequence[Overlay]]:
+    """The live overlays of the active path when they are due to be folded."""
+    row = yield from conversation_row(key)
+    tree = yield from tree_of(key.tenant, row)
+    live = yield from live_overlays(key.tenant, row["number"], key.id, tree, row["leaf_sequence"])
+    return live if must_fold(live, rules) else ()
+
+
+def over(key: ConversationKey, row: Row, tree: Tree, begin: int, leaf: int) -> Script[list[Overlay]]:
+    """The overlays that reach into the path to a message from the sequence number `begin` on, by depth."""
+    rows = yield from fetch(
+        f"SELECT {OVERLAY_COLUMNS} FROM overlays WHERE tenant = ? AND conversation = ?"
+        " AND to_sequence >= ? AND from_sequence <= ? ORDER BY from_depth, revision, id",
+        *(key.tenant, row["number"], begin, leaf),
+    )
+    found = [overlay_of(one, key.id) for one in rows]
+    # One that goes on beyond this message is over it on every path that the overlay is shown on.
+    return [
+        one
+        for one in found
+        if tree.on_path(one.to_sequence, leaf)
+        or (tree.on_path(leaf, one.to_sequence) and tree.on_path(one.to_sequence, row["leaf_sequence"]))
+    ]
+
+
+def changed(key: ConversationKey, after: Position | None, limit: int, max_bytes: int) -> Script[Changes]:
+    """Messages and overlays that changed after a position, and how far derived work has come."""
+    row = yield from conversation_row(key)
+    tree = yield from tree_of(key.tenant, row)
+    number = row["number"]
+    after = after or Position(sequence=row["stored_count"], revision=row["revision"])
+    rows = yield from fetch(
+        f"{SELECT_MESSAGES} WHERE tenant = ? AND place > ? AND place <= ? ORDER BY place LIMIT ?",
+        *(key.tenant, place(number, after.sequence), place(number, row["stored_count"]), limit),
+    )
+    messages = _within_bytes([message_of(found, key.id, tree) for found in rows], max_bytes)
+    found = yield from fetch(
+        f"SELECT {OVERLAY_COLUMNS} FROM overlays WHERE tenant = ? AND conversation = ? AND revision > ?"
+        " ORDER BY revision, to_sequence, id",
+        *(key.tenant, number, after.revision),
+    )
+    sequence = messages[-1].sequence if messages else after.sequence
+    return Changes(
+        messages=messages,
+        overlays=[overlay_of(one, key.id) for one in found],
+        progress=Progress(
+            leaf=leaf_of(row), stored_count=row["stored_count"], covered_count=row["covered_count"]
+        ),
+        position=Position(sequence=sequence, revision=row["revision"]),
+        more=sequence < row["stored_count"],
+    )
+
+
+def _within_bytes(messages: Sequence[Message], max_bytes: int) -> Sequence[Message]:
+    size = 0
+    for count, message in enumerate(messages):
+        size += utf8_length(message.content)
+        if count and size > max_bytes:
+            return messages[:count]
+    return messages
+
+
+def _by_ids(key: ConversationKey, row: Row, ids: list[str]) -> Script[list[Overlay]]:
+    if not ids:
+        return []
+    rows = yield from fetch(
+        f"SELECT {OVERLAY_COLUMNS} FROM overlays WHERE tenant = ? AND conversation = ? AND id IN ??"
+        " ORDER BY from_depth",
+        *(key.tenant, row["number"], ids),
+    )
+    return [overlay_of(found, key.id) for found in rows]
+
+
+def _ids_in(tenant: str, number: int, ranges: Sequence[tuple[int, int]]) -> Script[list[str]]:
+    ids: list[str] = []
+    for begin, last in ranges:
+        rows = yield from fetch(
+            "SELECT id FROM messages WHERE tenant = ? AND place BETWEEN ? AND ? ORDER BY place LIMIT ?",
+            *(tenant, place(number, begin), place(number, last), MAX_SOURCES),
+        )
+        ids += [row["id"] for row in rows]
+    return ids

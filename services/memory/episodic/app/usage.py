@@ -1,0 +1,56 @@
+"""Use cases on the usage of models (SPEC E-11)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from services.kit.errors import InvalidField
+from services.kit.times import Clock, to_micros
+from services.memory.episodic.app.ports import Usage, UsageKey, UsageStore
+from services.memory.episodic.domain.checks import check_text
+
+MICROS_PER_DAY = 86_400_000_000
+
+
+class UsageCounts:
+    """Counts calls of models and their tokens."""
+
+    def __init__(self, store: UsageStore, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
+
+    async def record(
+        self,
+        tenant: str,
+        agent_id: str,
+        conversation_id: str,
+        tier: str,
+        model: str,
+        *,
+        input_tokens: int,
+        output_tokens: int,
+        estimated: bool,
+    ) -> None:
+        """Counts one call, today. Raises InvalidField, NotFound (agent)."""
+        for field, text in (("conversation_id", conversation_id), ("tier", tier), ("model", model)):
+            check_text(field, text)
+        key = UsageKey(
+            agent_id=agent_id, conversation_id=conversation_id, day=self._today(), tier=tier, model=model
+        )
+        usage = Usage(
+            calls=1, estimated_calls=int(estimated), input_tokens=input_tokens, output_tokens=output_tokens
+        )
+        await self._store.add(tenant, key, usage)
+
+    async def total(
+        self, tenant: str, agent_id: str, conversation_id: str, start: int | None, end: int | None
+    ) -> Sequence[tuple[UsageKey, Usage]]:
+        """Counts of the days from one moment to another. Raises InvalidField, NotFound (agent)."""
+        first = 0 if start is None else start // MICROS_PER_DAY
+        last = self._today() if end is None else end // MICROS_PER_DAY
+        if last < first:
+            raise InvalidField("end_time", "before start_time")
+        return await self._store.total(tenant, agent_id, conversation_id, first, last)
+
+    def _today(self) -> int:
+        return to_micros(self._clock()) // MICROS_PER_DAY
