@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import chain
@@ -48,8 +47,8 @@ INSERT_REQUEST = (
 )
 UPDATE_CONVERSATION = (
     "UPDATE conversations SET stored_count = ?, leaf_id = ?, leaf_sequence = ?, leaf_depth = ?,"
-    " leaf_tokens = ?, covered_count = ?, covered_tokens = ?, cover_requested = ?, revision = ?, update_time = ?, authors = ?"
-    " WHERE tenant = ? AND number = ?"
+    " leaf_tokens = ?, covered_count = ?, covered_tokens = ?, cover_requested = ?, revision = ?,"
+    " update_time = ?, authors = ? WHERE tenant = ? AND number = ?"
 )
 
 
@@ -61,56 +60,58 @@ class Appender:
         self._key = lru_cache(maxsize=CACHED_KEYS)(lambda tenant: tenant_key(secret, tenant))
 
     def append_all(self, appends: Sequence[Append]) -> Script[list[Answer]]:
-        """The answer to each: its outcomes, or why it failed; one that failed changes nothing."""
-        threads = yield from self._lock(appends)
+        """The answer to each: its outcomes, or why it failed; one that failed changes nothing.
+
+        All are of one tenant, so that the transaction stays within its shard.
+        """
+        tenant = appends[0].key.tenant
+        threads = yield from self._lock(tenant, appends)
         present = [thread for thread in threads.values() if thread.row is not None]
-        yield from _load_requests(present)
-        yield from _load_known(present)
+        yield from _load_requests(tenant, present)
+        yield from _load_known(tenant, present)
         answers = [threads[append.key].plan(append) for append in appends]
-        yield from self._carry_out(present)
+        yield from self._carry_out(tenant, present)
         return answers
 
-    def _lock(self, appends: Sequence[Append]) -> Script[dict[ConversationKey, _Thread]]:
+    def _lock(self, tenant: str, appends: Sequence[Append]) -> Script[dict[ConversationKey, _Thread]]:
         """The conversations, locked in one order, so that two transactions never wait for each other."""
         threads: dict[ConversationKey, _Thread] = {}
         for append in appends:
             if append.key not in threads:
-                threads[append.key] = _Thread(append.key, self._key(append.key.tenant))
+                threads[append.key] = _Thread(append.key, self._key(tenant))
             threads[append.key].appends.append(append)
         columns = ", ".join(f"c.{name}" for name in COLUMN_NAMES)
-        keys = _padded([(key.tenant, key.agent_id, key.id) for key in threads])
+        keys = _padded([(key.agent_id, key.id) for key in threads])
         rows = yield from fetch(
-            f"SELECT c.tenant, {columns} FROM ({_values('(?, ?, ?)', keys)}) AS k JOIN conversations c"
-            " ON c.tenant = k.column1 AND c.agent_id = k.column2 AND c.id = k.column3"
-            " ORDER BY c.tenant, c.number FOR UPDATE OF c",
+            f"SELECT {columns} FROM ({_values('(?, ?)', keys)}) AS k JOIN conversations c"
+            " ON c.tenant = ? AND c.agent_id = k.column1 AND c.id = k.column2"
+            " ORDER BY c.number FOR UPDATE OF c",
             *chain.from_iterable(keys),
+            tenant,
         )
         for row in rows:
-            key = ConversationKey(tenant=row["tenant"], agent_id=row["agent_id"], id=row["id"])
+            key = ConversationKey(tenant=tenant, agent_id=row["agent_id"], id=row["id"])
             threads[key].found(row)
         for thread in threads.values():
             if thread.row is None:
                 thread.absence = yield from _absence(thread.key)
         return threads
 
-    def _carry_out(self, threads: Sequence[_Thread]) -> Script[None]:
+    def _carry_out(self, tenant: str, threads: Sequence[_Thread]) -> Script[None]:
         grown = [thread for thread in threads if thread.growth.new]
         yield from execute_many(INSERT_MESSAGE, [row for thread in grown for row in thread.message_rows()])
         yield from execute_many(INSERT_RUN, [row for thread in grown for row in thread.run_rows()])
         yield from execute_many(INSERT_REQUEST, [row for thread in threads for row in thread.request_rows()])
-        due: dict[str, list[NewJob]] = defaultdict(list)
+        due: list[NewJob] = []
         updates = []
         for thread in grown:
-            due[thread.key.tenant] += (
-                jobs.index_message(thread.key, message.sequence) for message in thread.growth.new
-            )
-            updates.append((yield from self._update(thread, due[thread.key.tenant])))
+            due += (jobs.index_message(thread.key, message.sequence) for message in thread.growth.new)
+            updates.append((yield from self._update(thread, due)))
         yield from execute_many(UPDATE_CONVERSATION, updates)
-        for tenant, theirs in due.items():
-            yield from put_jobs(tenant, theirs)
+        yield from put_jobs(tenant, due)
         for thread in grown:
             if thread.ends_checkpoint:
-                yield from delete_checkpoint(thread.key.tenant, thread.number)
+                yield from delete_checkpoint(tenant, thread.number)
 
     def _update(self, thread: _Thread, due: list[NewJob]) -> Script[Arguments]:
         """Arguments of UPDATE_CONVERSATION; adds a job where messages are to be covered (E-8)."""
@@ -226,10 +227,10 @@ class _Thread:
             yield self.key.tenant, self.number, append.request_id, digest, spans, append.now
 
 
-def _load_requests(threads: Sequence[_Thread]) -> Script[None]:
+def _load_requests(tenant: str, threads: Sequence[_Thread]) -> Script[None]:
     """The first answers to request ids that were sent before."""
     asked = [
-        (thread.key.tenant, thread.number, append.request_id)
+        (thread.number, append.request_id)
         for thread in threads
         for append in thread.appends
         if append.request_id
@@ -238,14 +239,15 @@ def _load_requests(threads: Sequence[_Thread]) -> Script[None]:
         return
     keys = _padded(asked)
     rows = yield from fetch(
-        "SELECT r.tenant, r.conversation, r.request_id, r.digest, r.runs"
-        f" FROM ({_values('(?, CAST(? AS BIGINT), ?)', keys)}) AS k JOIN append_requests r"
-        " ON r.tenant = k.column1 AND r.conversation = k.column2 AND r.request_id = k.column3",
+        "SELECT r.conversation, r.request_id, r.digest, r.runs"
+        f" FROM ({_values('(CAST(? AS BIGINT), ?)', keys)}) AS k JOIN append_requests r"
+        " ON r.tenant = ? AND r.conversation = k.column1 AND r.request_id = k.column2",
         *chain.from_iterable(keys),
+        tenant,
     )
-    by_number = {(thread.key.tenant, thread.number): thread for thread in threads}
+    by_number = {thread.number: thread for thread in threads}
     for row in rows:
-        thread = by_number[row["tenant"], row["conversation"]]
+        thread = by_number[row["conversation"]]
         if row["request_id"] not in thread.answered:
             outcomes = yield from _outcomes(thread, json.loads(row["runs"]))
             thread.answered[row["request_id"]] = (row["digest"], outcomes)
@@ -264,28 +266,29 @@ def _outcomes(thread: _Thread, spans: Sequence[Sequence[int]]) -> Script[tuple[O
     )
 
 
-def _load_known(threads: Sequence[_Thread]) -> Script[None]:
+def _load_known(tenant: str, threads: Sequence[_Thread]) -> Script[None]:
     """What is stored under the ids in question, and the trees of conversations where a branch may begin."""
     wanted: list[Arguments] = []
     for thread in threads:
         assert thread.row is not None
         leaf = thread.row["leaf_id"]
         ids = {i for append in thread.appends for i in ids_in_question(append, thread.secret, leaf)}
-        wanted += [(thread.key.tenant, thread.number, i) for i in sorted(ids)]
+        wanted += [(thread.number, i) for i in sorted(ids)]
         if ids:
-            thread.tree = yield from tree_of(thread.key.tenant, thread.row)
+            thread.tree = yield from tree_of(tenant, thread.row)
     if not wanted:
         return
     keys = _padded(wanted)
     rows = yield from fetch(
-        "SELECT m.tenant, m.conversation, m.id, m.place, m.parent_id, m.role, m.author, m.content"
-        f" FROM ({_values('(?, CAST(? AS BIGINT), ?)', keys)}) AS k JOIN messages m"
-        " ON m.tenant = k.column1 AND m.conversation = k.column2 AND m.id = k.column3",
+        "SELECT m.conversation, m.id, m.place, m.parent_id, m.role, m.author, m.content"
+        f" FROM ({_values('(CAST(? AS BIGINT), ?)', keys)}) AS k JOIN messages m"
+        " ON m.tenant = ? AND m.conversation = k.column1 AND m.id = k.column2",
         *chain.from_iterable(keys),
+        tenant,
     )
-    by_number = {(thread.key.tenant, thread.number): thread for thread in threads}
+    by_number = {thread.number: thread for thread in threads}
     for row in rows:
-        by_number[row["tenant"], row["conversation"]].known[row["id"]] = _known(row)
+        by_number[row["conversation"]].known[row["id"]] = _known(row)
 
 
 def _absence(key: ConversationKey) -> Script[PalimpsestError]:

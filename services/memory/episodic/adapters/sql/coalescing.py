@@ -4,59 +4,77 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Sequence
+from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
+K = TypeVar("K", bound=Hashable)
 Q = TypeVar("Q")
 A = TypeVar("A")
 
 MOST_TOGETHER = 256  # requests of one transaction
-IN_FLIGHT = 2  # transactions at once: the next is prepared while one commits
+IN_FLIGHT = 2  # transactions of one lane at once: the next is prepared while one commits
+ALL_IN_FLIGHT = 8  # transactions at once
 
 
-class Coalescer(Generic[Q, A]):
+@dataclass(slots=True)
+class _Lane(Generic[Q, A]):
+    """Those that wait under one key."""
+
+    waiting: deque[tuple[Q, asyncio.Future[A]]] = field(default_factory=deque)
+    running: int = 0
+
+
+class Coalescer(Generic[K, Q, A]):
     """Hands the requests of concurrent callers to `run` together, in order, and each its own answer.
 
-    An answer that is an exception is raised at its caller; an exception of `run` itself at all of them.
+    Requests go together only with those of the same key; keys take turns. An answer that is an exception is
+    raised at its caller; an exception of `run` itself at all of them.
     """
 
     def __init__(self, run: Callable[[Sequence[Q]], Awaitable[Sequence[A | Exception]]]) -> None:
         self._run = run
-        self._waiting: deque[tuple[Q, asyncio.Future[A]]] = deque()
+        self._lanes: dict[K, _Lane[Q, A]] = {}  # the one whose turn is next comes first
         self._running: set[asyncio.Task[None]] = set()
 
-    async def ask(self, request: Q) -> A:
+    async def ask(self, key: K, request: Q) -> A:
         """The answer to a request. A caller that is cancelled does not take its request back."""
         future: asyncio.Future[A] = asyncio.get_running_loop().create_future()
-        self._waiting.append((request, future))
+        self._lanes.setdefault(key, _Lane()).waiting.append((request, future))
         self._start()
         return await future
 
     def _start(self) -> None:
-        if self._waiting and len(self._running) < IN_FLIGHT:
-            task = asyncio.create_task(self._flush())
-            self._running.add(task)
-            task.add_done_callback(self._ended)
+        """Begins as many transactions as may run."""
+        for key, lane in list(self._lanes.items()):
+            if len(self._running) >= ALL_IN_FLIGHT:
+                return
+            if lane.waiting and lane.running < IN_FLIGHT:
+                lane.running += 1
+                self._lanes[key] = self._lanes.pop(key)  # to the end of the line
+                task = asyncio.create_task(self._flush(key, lane))
+                self._running.add(task)
+                task.add_done_callback(self._running.discard)
 
-    def _ended(self, task: asyncio.Task[None]) -> None:
-        self._running.discard(task)
-        self._start()
-
-    async def _flush(self) -> None:
-        batch = [self._waiting.popleft() for _ in range(min(len(self._waiting), MOST_TOGETHER))]
-        if not batch:
-            return
+    async def _flush(self, key: K, lane: _Lane[Q, A]) -> None:
+        batch = [lane.waiting.popleft() for _ in range(min(len(lane.waiting), MOST_TOGETHER))]
         try:
-            answers = await self._run([request for request, _ in batch])
-        except BaseException as error:  # noqa: BLE001 - whatever it is, it is the callers'
-            for _, future in batch:
-                if not future.done():
-                    future.set_exception(error if isinstance(error, Exception) else asyncio.CancelledError())
-            return
-        for (_, future), answer in zip(batch, answers, strict=True):
-            if future.done():
-                continue
-            if isinstance(answer, Exception):
-                future.set_exception(answer)
-            else:
-                future.set_result(answer)
+            if batch:
+                _answer(batch, await self._run([request for request, _ in batch]))
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is the callers'
+            _answer(batch, [error] * len(batch))
+        finally:
+            lane.running -= 1
+            if not lane.waiting and not lane.running:
+                del self._lanes[key]
+            asyncio.get_running_loop().call_soon(self._start)
+
+
+def _answer(batch: Sequence[tuple[Q, asyncio.Future[A]]], answers: Sequence[A | Exception]) -> None:
+    for (_, future), answer in zip(batch, answers, strict=True):
+        if future.done():
+            continue  # its caller was cancelled; its request stands
+        if isinstance(answer, Exception):
+            future.set_exception(answer)
+        else:
+            future.set_result(answer)

@@ -261,8 +261,8 @@ def _set_leaf(tenant: str, number: int, tree: Tree, leaf: Leaf, now: int) -> Scr
     counts = yield from along_path(tenant, number, tree, leaf.sequence)
     yield from execute(
         "UPDATE conversations SET leaf_id = ?, leaf_sequence = ?, leaf_depth = ?, leaf_tokens = ?,"
-        " covered_count = ?, covered_tokens = ?, cover_requested = 0, revision = revision + 1, update_time = ?"
-        " WHERE tenant = ? AND number = ?",
+        " covered_count = ?, covered_tokens = ?, cover_requested = 0, revision = revision + 1,"
+        " update_time = ? WHERE tenant = ? AND number = ?",
         *(leaf.id, leaf.sequence, leaf.depth, counts.tokens),
         *(counts.covered, counts.covered_tokens, now, tenant, number),
     )

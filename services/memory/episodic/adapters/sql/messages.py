@@ -38,13 +38,13 @@ class SqlMessages:
         self._database = database
         self._max_bytes = max_bytes
         appender = Appender(secret, rules)
-        self._appends: Coalescer[Append, tuple[Outcome, ...]] = Coalescer(
+        self._appends: Coalescer[str, Append, tuple[Outcome, ...]] = Coalescer(
             lambda appends: database.write(lambda: appender.append_all(appends))
         )
 
     async def append(self, append: Append) -> tuple[Outcome, ...]:
         """Stores messages and their outbox rows."""
-        return await self._appends.ask(append)
+        return await self._appends.ask(append.key.tenant, append)
 
     async def list(
         self,
@@ -159,7 +159,7 @@ def _conversations(tenant: str, agent_id: str, ids: set[str]) -> Script[Sequence
 def _in_context(
     tenant: str, conversation: Row, ids: list[str], neighbours: int
 ) -> Script[list[MessageInContext]]:
-    """The messages with these ids; neighbours lie on the active path, or else on the message's newest branch."""
+    """The messages with these ids; neighbours lie on the active path, else on the message's newest branch."""
     tree = yield from tree_of(tenant, conversation)
     rows = yield from fetch(
         f"{SELECT_MESSAGES} WHERE tenant = ? AND conversation = ? AND id IN ??",

@@ -46,7 +46,8 @@ class SqlUsage:
             chosen = " AND conversation_id = ?" if conversation_id else ""
             arguments = [conversation_id] if conversation_id else []
             rows = yield from fetch(
-                "SELECT conversation_id, day, tier, model, calls, estimated_calls, input_tokens, output_tokens"
+                "SELECT conversation_id, day, tier, model,"
+                " calls, estimated_calls, input_tokens, output_tokens"
                 f" FROM usage WHERE tenant = ? AND agent_id = ? AND day BETWEEN ? AND ?{chosen}"
                 " ORDER BY day DESC, conversation_id, tier, model LIMIT ?",
                 *(tenant, agent_id),
