@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from palimpsest.common.v1 import resources_pb2
 
 from services.gateway.adapters.sources import turn
-from services.gateway.domain.fences import CLOSE, END, OPEN, RULE, fenced, header, plain
 from services.gateway.domain.prompt import Fact, Ingredients, Speaker, Turn, assemble
+from services.kit.fences import CLOSE, END, OPEN, RULE, fenced, header, plain
 
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
 DAY = f"{NOW:%Y-%m-%d %H:%M}"

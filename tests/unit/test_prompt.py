@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from services.gateway.domain.fences import CLOSE, END, OPEN, fenced, plain
 from services.gateway.domain.prompt import (
     Fact,
     Ingredients,
@@ -21,6 +20,7 @@ from services.gateway.domain.prompt import (
     shares,
 )
 from services.kit.errors import BudgetTooSmall
+from services.kit.fences import CLOSE, END, OPEN, fenced, plain
 from services.kit.tokens import estimate_tokens
 
 START = datetime(2026, 3, 1, 9, tzinfo=UTC)

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from services.gateway.domain.fences import END, OPEN
 from services.gateway.domain.prompt import (
     Ingredients,
     LayerKind,
@@ -18,6 +17,7 @@ from services.gateway.domain.prompt import (
     assemble,
     history_layer,
 )
+from services.kit.fences import END, OPEN
 from services.kit.tokens import estimate_tokens
 
 START = datetime(2026, 3, 1, 9, tzinfo=UTC)

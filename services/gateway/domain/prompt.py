@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import IntEnum
 
-from services.gateway.domain.fences import RULE, fenced, header, plain
 from services.kit.errors import BudgetTooSmall
+from services.kit.fences import RULE, fenced, header, plain
 from services.kit.tokens import estimate_tokens
 
 FACTS_SHARE = 0.15

@@ -19,16 +19,10 @@ from services.kit.times import Clock, now
 from services.kit.tokenizers_counter import load_counter
 from services.kit.watching import Signal
 from services.memory.episodic.adapters.sql import migrations, sql_stores
-from services.memory.episodic.adapters.sql.blocks import SqlBlocks
-from services.memory.episodic.adapters.sql.blocks_entries import SqlEntries
-from services.memory.episodic.adapters.sql.checkpoints import SqlCheckpoints
-from services.memory.episodic.adapters.sql.notes import SqlNotes
-from services.memory.episodic.adapters.sql.prompts import SqlPrompts
 from services.memory.episodic.adapters.sql.records import SqlRecords
 from services.memory.episodic.adapters.sql.requests import AppendRequests
 from services.memory.episodic.adapters.sql.state import SqlStates
-from services.memory.episodic.adapters.sql.tasks import SqlTasks
-from services.memory.episodic.adapters.sql.working import SqlWorking
+from services.memory.episodic.adapters.sql.working import working_stores
 from services.memory.episodic.app.agents import Agents
 from services.memory.episodic.app.blocks import Blocks
 from services.memory.episodic.app.checkpoints import Checkpoints
@@ -44,6 +38,7 @@ from services.memory.episodic.app.records import Records
 from services.memory.episodic.app.state import States, WatchSettings
 from services.memory.episodic.app.usage import UsageCounts
 from services.memory.episodic.app.working import Working
+from services.memory.episodic.app.working_ports import WorkingStores
 from services.memory.episodic.config import MAX_RESPONSE_BYTES, EpisodicSettings
 from services.memory.episodic.domain.model import ConversationKey
 from services.memory.episodic.rpc import history_servicer, state_servicer, working_servicer
@@ -62,9 +57,9 @@ async def build(
     relay = Relay(outbox, compactor_pb2_grpc.CompactorServiceStub(channels.compactor))
     if settings.relay:
         background(stack, [relay.run()])
-    checkpoints = SqlCheckpoints(database, settings.working_limits)
+    working = working_stores(database, settings.working_limits)
     requests = AppendRequests(database, int(settings.request_id_hours * MICROS_PER_HOUR))
-    background(stack, [keep_house([requests, checkpoints], clock, settings.housekeeping_seconds)])
+    background(stack, [keep_house([requests, working.checkpoints], clock, settings.housekeeping_seconds)])
     changed: Signal[ConversationKey] = Signal()
     servicer = EpisodicServicer(
         agents=Agents(stores.agents, clock),
@@ -79,7 +74,7 @@ async def build(
         ready=ready,
         faces=(
             _history(stores, settings, changed, relay, clock),
-            _working(database, checkpoints, settings, clock),
+            _working(working, settings, clock),
             _state(database, settings, clock),
         ),
     )
@@ -130,16 +125,14 @@ def _history(
     )
 
 
-def _working(
-    database: SqlDatabase, checkpoints: SqlCheckpoints, settings: EpisodicSettings, clock: Clock
-) -> Face:
+def _working(stores: WorkingStores, settings: EpisodicSettings, clock: Clock) -> Face:
     limits = settings.working_limits
     return working_servicer.face(
-        notes=NotesAndTasks(SqlNotes(database), SqlTasks(database), clock, limits),
-        checkpoints=Checkpoints(checkpoints, clock, limits),
-        blocks=Blocks(SqlBlocks(database), SqlEntries(database), clock, limits),
-        prompts=SystemPrompts(SqlPrompts(database), clock),
-        working=Working(SqlWorking(database), clock, limits),
+        notes=NotesAndTasks(stores.notes, stores.tasks, clock, limits),
+        checkpoints=Checkpoints(stores.checkpoints, clock, limits),
+        blocks=Blocks(stores.blocks, stores.entries, clock, limits),
+        prompts=SystemPrompts(stores.prompts, clock),
+        working=Working(stores.working, clock, limits),
     )
 
 

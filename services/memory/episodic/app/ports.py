@@ -39,8 +39,8 @@ class Page(Generic[T, K]):
 class PathView:
     """What a window is made of, as it was at one moment.
 
-    Of the path to `leaf`: its first messages, its newest ones, its live overlays by depth. `cover_requested`:
-    whether a job to cover messages is due already.
+    Of the path to `leaf`: its first messages, its newest ones, its live overlays by depth.
+    `cover_requested`: whether a job to cover messages is due already.
     """
 
     leaf: Leaf

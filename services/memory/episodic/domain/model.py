@@ -75,8 +75,8 @@ NO_LEAF = Leaf()
 class Conversation:
     """An ordered tree of messages; `stored_count` is also the highest sequence number.
 
-    `leaf` ends the active path, of which `covered_count` messages lie under live overlays. `forked_from` names
-    the conversation and message that it was forked at.
+    `leaf` ends the active path, of which `covered_count` messages lie under live overlays. `forked_from`
+    names the conversation and message that it was forked at.
     """
 
     id: str
