@@ -21,7 +21,7 @@ import asyncpg
 import structlog
 from asyncpg.pool import PoolConnectionProxy
 
-from services.kit.errors import DependencyDown, PalimpsestError, StartupError
+from services.kit.errors import DependencyDown, InvalidRequest, PalimpsestError, StartupError
 from services.kit.sql import Row, Script, first, for_postgres
 
 T = TypeVar("T")
@@ -258,6 +258,8 @@ class Postgres:
 
     def _fault(self, error: Exception) -> PalimpsestError | None:
         """Failures of the store become DependencyDown; None for the code's own mistakes."""
+        if isinstance(error, asyncpg.CharacterNotInRepertoireError):
+            return InvalidRequest("a text holds a NUL character, which no store of ours keeps")
         if isinstance(error, asyncpg.PostgresError):
             sqlstate = str(error.sqlstate)
             message = FAILURES.get(sqlstate) or FAILURES.get(sqlstate[:2])

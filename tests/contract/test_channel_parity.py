@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack
 from types import SimpleNamespace
 from typing import Any
@@ -23,10 +23,12 @@ from services.kit.identity import BEARER, Principal, Role, TokenSigner
 from services.kit.inprocess import InProcessServer
 from services.kit.metrics import Metrics
 from services.kit.serving import Service, interceptor, listening
+from services.kit.watching import RESUME_AFTER, Signal, deliver, follow
 
 SECRET = b"s" * 32
 WRITER = Principal(tenant="acme", role=Role.WRITER, agents=frozenset({"ada"}), subject="test")
 READER = Principal(tenant="acme", role=Role.READER, subject="test")
+BIG = 100_000  # bytes of a message of which a socket holds few
 
 
 class Servicer(compactor_pb2_grpc.CompactorServiceServicer):
@@ -35,8 +37,11 @@ class Servicer(compactor_pb2_grpc.CompactorServiceServicer):
     def __init__(self) -> None:
         self.cancelled = asyncio.Event()
         self.started = asyncio.Event()
+        self.ended = asyncio.Event()
         self.sent = 0
         self.seen: list[Any] = []
+        self.signal: Signal[str] = Signal()
+        self.available = 3
 
     async def GetJob(self, request: pb.GetJobRequest, ctx: Any) -> pb.GetJobResponse:
         self.seen.append(request)
@@ -64,9 +69,27 @@ class Servicer(compactor_pb2_grpc.CompactorServiceServicer):
         response.job.id = request.job_id
         return response
 
-    async def WatchJobs(self, request: pb.WatchJobsRequest, ctx: Any) -> AsyncIterator[pb.WatchJobsResponse]:
+    def WatchJobs(self, request: pb.WatchJobsRequest, ctx: Any) -> Any:
         kind = request.filter.types[0]
         self.started.set()
+        return self._write(kind, ctx) if kind.startswith("write") else self._yield(kind)
+
+    async def _write(self, kind: str, ctx: Any) -> None:
+        events = follow(0, self._read, self.signal, "all", poll_seconds=30)
+        patience = 0.3 if kind == "writes_impatiently" else 30
+        try:
+            await deliver(ctx, events, big_response, start=0, patience=patience)
+        except asyncio.CancelledError:
+            self.cancelled.set()
+            raise
+        finally:
+            self.ended.set()
+
+    async def _read(self, position: int) -> list[tuple[int, int]]:
+        self.sent = min(position + 5, self.available)
+        return [(number, number) for number in range(position + 1, self.sent + 1)]
+
+    async def _yield(self, kind: str) -> AsyncIterator[pb.WatchJobsResponse]:
         try:
             for index in range(10_000 if kind == "endless" else 3):
                 self.sent = index + 1
@@ -176,19 +199,19 @@ async def test_a_bad_field_is_named_and_the_handler_not_reached(wire: SimpleName
 
 
 @pytest.mark.parametrize(
-    ("metadata", "code"),
+    ("metadata", "code"),  # metadata are made when the test runs: a token lives for 60 seconds
     [
-        ((), grpc.StatusCode.UNAUTHENTICATED),
-        ((("authorization", "Bearer nonsense"),), grpc.StatusCode.UNAUTHENTICATED),
-        (as_(READER, audience="episodic"), grpc.StatusCode.UNAUTHENTICATED),
-        (as_(READER), grpc.StatusCode.PERMISSION_DENIED),
+        (lambda: (), grpc.StatusCode.UNAUTHENTICATED),
+        (lambda: (("authorization", "Bearer nonsense"),), grpc.StatusCode.UNAUTHENTICATED),
+        (lambda: as_(READER, audience="episodic"), grpc.StatusCode.UNAUTHENTICATED),
+        (lambda: as_(READER), grpc.StatusCode.PERMISSION_DENIED),
     ],
 )
 async def test_identity_and_role_are_checked(
-    wire: SimpleNamespace, metadata: Any, code: grpc.StatusCode
+    wire: SimpleNamespace, metadata: Callable[[], Any], code: grpc.StatusCode
 ) -> None:
     with pytest.raises(grpc.aio.AioRpcError) as caught:
-        await wire.stub.RetryJob(pb.RetryJobRequest(job_id="x"), metadata=metadata)
+        await wire.stub.RetryJob(pb.RetryJobRequest(job_id="x"), metadata=metadata())
     assert caught.value.code() is code
 
 
@@ -287,6 +310,48 @@ async def test_a_stream_has_a_deadline_too(wire: SimpleNamespace) -> None:
     assert caught.value.code() is grpc.StatusCode.DEADLINE_EXCEEDED
     assert len(got) == 3
     assert time.monotonic() - started < 25
+
+
+async def test_a_handler_that_writes_is_woken_by_its_signal_and_cancelled_with_its_call(
+    wire: SimpleNamespace,
+) -> None:
+    call = wire.stub.WatchJobs(watch("writes"), metadata=as_(READER))
+    assert [(await call.read()).counts.queued for _ in range(3)] == [1, 2, 3]
+    wire.servicer.available = 4
+    wire.servicer.signal.notify("all")
+    assert (await asyncio.wait_for(call.read(), 10)).counts.queued == 4
+    assert len(wire.servicer.signal) == 1
+    call.cancel()
+    await asyncio.wait_for(wire.servicer.cancelled.wait(), 10)
+    assert len(wire.servicer.signal) == 0
+
+
+async def test_a_reader_that_stops_is_dropped_and_told_where_to_go_on(wire: SimpleNamespace) -> None:
+    wire.servicer.available = 10_000
+    responses = aiter(wire.stub.WatchJobs(watch("writes_impatiently"), metadata=as_(READER)))
+    assert (await anext(responses)).counts.queued == 1
+    await asyncio.wait_for(wire.servicer.ended.wait(), 30)
+    assert len(wire.servicer.signal) == 0
+    assert wire.servicer.sent < 500  # of 10,000: what the transport holds, and a page
+    got = [1]
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        async for response in responses:
+            got.append(response.counts.queued)
+    assert got == list(range(1, len(got) + 1))
+    _, info, _, _ = details_of(caught.value)
+    assert info.reason == "ERROR_REASON_OVERLOADED"
+    assert got[-1] - 1 <= int(info.metadata[RESUME_AFTER]) <= got[-1]
+
+
+def watch(kind: str) -> pb.WatchJobsRequest:
+    return pb.WatchJobsRequest(filter=pb.JobFilter(types=[kind]))
+
+
+def big_response(number: int) -> pb.WatchJobsResponse:
+    response = pb.WatchJobsResponse()
+    response.counts.queued = number
+    response.jobs.add().error = "x" * BIG
+    return response
 
 
 async def _outcome(call: Any) -> type[BaseException] | None:

@@ -53,6 +53,7 @@ class Messages:
         Raises InvalidField, LimitExceeded, NotFound, Exists, ParentConflict.
         """
         check_text("request_id", request_id)
+        check_text("parent_id", parent_id or "")
         now = to_micros(self._clock())
         if len(messages) > LARGE_BATCH:
             drafts = await asyncio.to_thread(draft_messages, messages, now, self._limits)

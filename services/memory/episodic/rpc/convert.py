@@ -14,6 +14,7 @@ from services.kit import paging
 from services.kit.errors import InvalidField, InvalidPageToken
 from services.kit.times import from_micros, from_timestamp, to_micros, to_timestamp
 from services.memory.episodic.domain.append import Outcome
+from services.memory.episodic.domain.checks import check_text
 from services.memory.episodic.domain.model import (
     Agent,
     Contact,
@@ -33,7 +34,9 @@ MAX_SEQUENCE = 2**32
 
 
 def key_of(tenant: str, request: Any) -> ConversationKey:
-    """The conversation that a request names by agent_id and conversation_id."""
+    """The conversation that a request names by agent_id and conversation_id. Raises InvalidField."""
+    check_text("agent_id", request.agent_id)
+    check_text("conversation_id", request.conversation_id)
     return ConversationKey(tenant=tenant, agent_id=request.agent_id, id=request.conversation_id)
 
 
