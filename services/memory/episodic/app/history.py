@@ -21,7 +21,7 @@ from services.memory.episodic.app.ports import (
     Uncovered,
 )
 from services.memory.episodic.domain.checks import check_text
-from services.memory.episodic.domain.coverage import LEAST_COVERED
+from services.memory.episodic.domain.coverage import is_due
 from services.memory.episodic.domain.model import Conversation, ConversationKey, Message, Overlay
 from services.memory.episodic.domain.rendering import Rendered, render
 from services.memory.episodic.domain.window import (
@@ -94,12 +94,12 @@ class History:
             rolling_summary=rolling_summary,
             count=count,
         )
-        stretch = window.uncovered_to_depth - window.uncovered_from_depth + 1
-        due = window.uncovered_from_depth > 0 and stretch >= LEAST_COVERED
-        if due and not leaf_id and not view.cover_requested:
+        depth = view.leaf.depth
+        shown_from = window.tail[0].message.depth if window.tail else depth + 1
+        if not leaf_id and not view.cover_requested and is_due(view.overlays, depth, shown_from):
             await self._store.request_cover(key)
             self._on_stored()
-        return window, view.leaf.depth, count is not estimate_tokens
+        return window, depth, count is not estimate_tokens
 
     async def newest(self, key: ConversationKey, leaf_id: str, mode: Mode) -> tuple[Window, int]:
         """The newest messages (E-6), and the path's depth. Raises NotFound."""
@@ -184,10 +184,12 @@ class History:
 
         Raises NotFound.
         """
+        if not leaf_id:  # named, so that both reads below see the same path, whatever leaf comes meanwhile
+            leaf_id = (await self._store.changes(key, None, limit=0)).progress.leaf.id
         page = await self._store.path(key, leaf_id, newest_first=False, limit=limit, after=after)
         if not page.items:
             return (), None
-        overlays = await self._store.over(key, page.items[-1].id, page.items[0].depth)
+        overlays = await self._store.over(key, leaf_id, page.items[0].depth)
         return render(page.items, overlays), page.last
 
     async def start_of(self, key: ConversationKey) -> Position:

@@ -61,7 +61,7 @@ class Branch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewOverlay:
-    """An overlay to be stored over the messages from one to another; `folds` are overlays that it replaces."""
+    """An overlay to be stored over a range of messages; `folds` are the overlays that it replaces."""
 
     id: str
     from_id: str

@@ -104,10 +104,11 @@ def request_digest(key: bytes, append: Append) -> str:
     return keyed_hash(key, *parts)
 
 
-def ids_in_question(append: Append, key: bytes, leaf_id: str) -> set[str]:
+def ids_in_question(append: Append, key: bytes, leaf_id: str | None) -> set[str]:
     """The ids that may be stored already: given ones, and those derived from a message that may be.
 
-    Nothing follows the leaf, so nothing that is derived from it is stored.
+    Nothing follows the leaf, so nothing that is derived from it is stored. `leaf_id` is None when other
+    appends are planned too: the message that is the leaf now may be followed by then.
     """
     parent = append.parent_id
     ids = {parent} if parent and parent != leaf_id else set()

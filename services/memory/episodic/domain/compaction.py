@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from services.kit.tokens import TokenCounter
+from services.kit.tokens import TokenCounter, estimate_tokens
 from services.memory.episodic.domain.cutting import Shown, has_tool_traffic, marker, whole
 from services.memory.episodic.domain.model import Message
 from services.memory.episodic.domain.parts import Part, Text, ToolResult, encode, plain_text
@@ -25,22 +25,21 @@ def at_its_place(message: Message, path_depth: int, count: TokenCounter) -> Show
 def compact(message: Message, count: TokenCounter) -> Shown:
     """Its long tool results and texts cut to their limits, each with the marker; the rest as it is.
 
-    It never takes more tokens so: a text that begins in a script of few characters a token (E-10) is cut to a
-    half or a quarter of its limit instead.
+    By the estimate it never takes more tokens so: a text that begins in a script of few characters a token
+    (E-10) is cut to a half or a quarter of its limit instead.
     """
-    stored = whole(message, count)
     if not _may_be_long(message.content):
-        return stored
+        return whole(message, count)
     parts = message.parts()
     for divisor in DIVISORS:
         short = tuple(_shortened(part, divisor, marker(message)) for part in parts)
         if short == parts:
             break
-        tokens = count(plain_text(message.author, short))
-        if tokens <= stored.token_count:
+        text = plain_text(message.author, short)
+        if estimate_tokens(text) <= message.token_count:
             cut = replace(message, content=encode(short))
-            return Shown(message=cut, token_count=tokens, cut=True, compacted=True)
-    return stored
+            return Shown(message=cut, token_count=count(text), cut=True, compacted=True)
+    return whole(message, count)
 
 
 def _may_be_long(content: str) -> bool:

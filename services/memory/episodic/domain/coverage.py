@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from services.kit.errors import FieldProblem, StateConflict
-from services.memory.episodic.domain.model import Overlay
+from services.memory.episodic.domain.model import DepthRange, Overlay
+from services.memory.episodic.domain.window_parts import HEAD_MESSAGES
 
 LEAST_COVERED = 3  # E-7
 MOST_COVERED = 60  # E-7
 KEPT_UNCOVERED = 5  # E-8
-DepthRange = tuple[int, int]  # first and last depth, both included
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,13 +68,47 @@ def uncovered(overlays: Sequence[Overlay], depth: int) -> list[DepthRange]:
     return ranges
 
 
-def next_range(overlays: Sequence[Overlay], depth: int) -> DepthRange | None:
-    """What to cover next: the oldest 3 to 60 uncovered messages, but for the newest 5 of the path."""
-    for first, last in uncovered(overlays, depth):
-        last = min(last, depth - KEPT_UNCOVERED, first + MOST_COVERED - 1)
-        if last - first + 1 >= LEAST_COVERED:
-            return first, last
+def next_range(
+    overlays: Sequence[Overlay], depth: int, closed: Sequence[DepthRange] = ()
+) -> DepthRange | None:
+    """What to cover next: the oldest 3 to 60 uncovered messages, but for the newest 5 of the path.
+
+    An overlay is shown on every path that holds its last message, so it can't end in `closed`: the depths
+    that the path shares with an overlay of another branch.
+    """
+    for begin, end in uncovered(overlays, depth):
+        least, most = begin + LEAST_COVERED - 1, begin + MOST_COVERED - 1
+        end = min(end, depth - KEPT_UNCOVERED)
+        last = _last_open(min(end, most), closed)
+        if last < least:
+            last = _first_open(most + 1, closed)  # what lies too far before it stays uncovered
+        if least <= last <= end:
+            return max(begin, last - MOST_COVERED + 1), last
     return None
+
+
+def is_due(overlays: Sequence[Overlay], depth: int, shown_from: int) -> bool:
+    """Whether a window whose tail begins at `shown_from` makes a job due (E-7).
+
+    That is, where 3 or more neighbours between head and tail are under no overlay, and some can be covered.
+    """
+    between = [(max(first, HEAD_MESSAGES + 1), last) for first, last in uncovered(overlays, shown_from - 1)]
+    wide = any(last - first + 1 >= LEAST_COVERED for first, last in between)
+    return wide and next_range(overlays, depth) is not None
+
+
+def _last_open(depth: int, closed: Sequence[DepthRange]) -> int:
+    """The last depth up to this one that is not closed."""
+    while inside := next((one for one in closed if one[0] <= depth <= one[1]), None):
+        depth = inside[0] - 1
+    return depth
+
+
+def _first_open(depth: int, closed: Sequence[DepthRange]) -> int:
+    """The first depth from this one on that is not closed."""
+    while inside := next((one for one in closed if one[0] <= depth <= one[1]), None):
+        depth = inside[1] + 1
+    return depth
 
 
 def must_fold(overlays: Sequence[Overlay], rules: CoverRules) -> bool:

@@ -24,7 +24,6 @@ from services.memory.episodic.domain.parts import (
     words,
 )
 
-MARKER_OPENING = " […cut;"
 SHORT_MARKER = "…"
 LEAST_MARKER = "."  # a single token, for tokenizers that take more than one for "…"
 
@@ -78,7 +77,7 @@ def has_tool_traffic(content: str) -> bool:
 
 def marker(message: Message) -> str:
     """Says that the text goes on, and where the whole is."""
-    return f"{MARKER_OPENING} whole in message {message.id}]"
+    return f" […cut; whole in message {message.id}]"
 
 
 def detach(parts: tuple[Part, ...], attached: set[str]) -> tuple[Part, ...]:
@@ -215,20 +214,13 @@ def _prefix(parts: tuple[Part, ...], ending: str, length: int) -> tuple[Part, ..
 def _cut_part(part: Part, length: int, ending: str) -> tuple[Part, ...]:
     match part:
         case Text(text=text) if length:
-            return (Text(text=_clip(text, length) + ending),)
+            return (Text(text=text[:length] + ending),)
         case ToolResult(content=content):
-            return (replace(part, content=(_clip(content, length) + ending).strip()),)
+            return (replace(part, content=(content[:length] + ending).strip()),)
         case Attachment(caption=caption) if length:
             return (replace(part, caption=caption[:length] + ending),)
         case _:
             return (Text(text=ending.strip()),)
-
-
-def _clip(text: str, length: int) -> str:
-    """The first characters, without the beginning of a marker at the end: an earlier cut may leave one."""
-    kept = text[:length]
-    before, opening, after = kept.rpartition(MARKER_OPENING)
-    return before if opening and "]" not in after else kept
 
 
 def _call_id(part: Part) -> str | None:

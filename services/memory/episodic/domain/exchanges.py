@@ -27,7 +27,7 @@ Want = tuple[int, str]  # a result's place in what was read, and the id of the c
 class Run:
     """One message, or a tool exchange, oldest first, at its full length apart from micro-compaction.
 
-    `settled` is False when more rows of the path might make it another run.
+    `settled` is False when it might be another run with more rows of the path, if there are any.
     """
 
     shown: tuple[Shown, ...]
@@ -57,7 +57,7 @@ def runs(rows: Sequence[Message], count: TokenCounter) -> Iterator[Run]:
     traffic = [_traffic(message) for message in rows]
     start = 0
     while start < len(rows):
-        length, settled = _run_length(traffic, start, at_root=rows[-1].depth == 1)
+        length, settled = _run_length(traffic, start)
         messages = rows[start : start + length][::-1]
         shown = (at_its_place(message, rows[0].depth, count) for message in messages)
         yield Run(shown=_without_orphans(shown, count), settled=settled)
@@ -69,11 +69,11 @@ def _traffic(message: Message) -> Traffic:
     return frozenset(calls_of(parts)), frozenset(results_of(parts))
 
 
-def _run_length(traffic: Sequence[Traffic], start: int, *, at_root: bool) -> tuple[int, bool]:
+def _run_length(traffic: Sequence[Traffic], start: int) -> tuple[int, bool]:
     """How many rows from `start` make a run, and whether more rows could not change that."""
     orphans: set[Want] = set()
     length, wanted = _reach(traffic, start, orphans)
-    settled = not wanted or at_root or start + MAX_EXCHANGE <= len(traffic)
+    settled = not wanted or start + MAX_EXCHANGE <= len(traffic)
     while wanted:
         orphans |= wanted
         length, wanted = _reach(traffic, start, orphans)

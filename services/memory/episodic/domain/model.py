@@ -8,6 +8,7 @@ from enum import IntEnum
 
 from services.memory.episodic.domain.parts import Part, ToolCall, decode
 
+DepthRange = tuple[int, int]  # first and last depth of a stretch of a path, both included
 MAX_AUTHORS = 64  # of a conversation, in order of first appearance
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from itertools import groupby
 
 from services.memory.episodic.domain.model import Message, Overlay
 from services.memory.episodic.domain.parts import words
 
-MICROS = 1_000_000
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 INDENT = "  "
 BAR = "│ "
 
@@ -26,19 +27,22 @@ class Rendered:
 def render(messages: Sequence[Message], overlays: Sequence[Overlay]) -> list[Rendered]:
     """Messages of a path, by depth, parted by the live overlay over each; `overlays` may hold more."""
     live = [overlay for overlay in overlays if not overlay.superseded_by]
+
+    def above(message: Message) -> Overlay | None:
+        return next((one for one in live if one.from_depth <= message.depth <= one.to_depth), None)
+
     ranges: list[Rendered] = []
-    for message in messages:
-        above = next((one for one in live if one.from_depth <= message.depth <= one.to_depth), None)
-        if ranges and ranges[-1].overlay is above:
-            last = ranges.pop()
-            ranges.append(Rendered(overlay=above, folded=last.folded, messages=(*last.messages, message)))
-        else:
-            ranges.append(Rendered(overlay=above, folded=_folded_into(above, overlays), messages=(message,)))
+    for overlay, group in groupby(messages, above):
+        beneath = tuple(group)
+        folded = _folded_into(overlay, overlays, beneath[0].depth, beneath[-1].depth)
+        ranges.append(Rendered(overlay=overlay, folded=folded, messages=beneath))
     return ranges
 
 
-def _folded_into(above: Overlay | None, overlays: Sequence[Overlay]) -> tuple[Overlay, ...]:
-    """All that were folded into an overlay, at any depth, by the messages they cover."""
+def _folded_into(
+    above: Overlay | None, overlays: Sequence[Overlay], first: int, last: int
+) -> tuple[Overlay, ...]:
+    """All that were folded into an overlay, at any depth, and lie over some of the depths given."""
     if above is None:
         return ()
     found: list[Overlay] = []
@@ -47,7 +51,8 @@ def _folded_into(above: Overlay | None, overlays: Sequence[Overlay]) -> tuple[Ov
         next_level = [one for one in overlays if one.superseded_by in level]
         found += next_level
         level = {one.id for one in next_level}
-    return tuple(sorted(found, key=lambda one: (one.from_depth, one.to_depth)))
+    over = [one for one in found if one.from_depth <= last and first <= one.to_depth]
+    return tuple(sorted(over, key=lambda one: (one.from_depth, one.to_depth)))
 
 
 def as_text(ranges: Sequence[Rendered]) -> str:
@@ -69,7 +74,7 @@ def _lines(rendered: Rendered) -> list[str]:
         ]
     prefix = INDENT if overlay is not None else ""
     for message in rendered.messages:
-        when = datetime.fromtimestamp(message.time / MICROS, UTC)
+        when = EPOCH + timedelta(microseconds=message.time)
         who = " ".join(filter(None, (message.role.name.lower(), message.author)))
         lines.append(f"{prefix}[{message.depth}] {who}, {when:%Y-%m-%d %H:%M}, {message.id}")
         said = "\n".join(words(part) for part in message.parts())

@@ -56,13 +56,13 @@ class Tree:
         """Whether a message lies on the path to another (or is it)."""
         return any(first <= sequence <= last for first, last in self.path(leaf))
 
-    def at_depth(self, depth: int, leaf: int) -> int:
-        """The number of the path's message of a depth, from 1 to the leaf's."""
-        for first, last in self.path(leaf):
-            begin = self.depth(first)
-            if depth >= begin:
-                return min(last, first + depth - begin)
-        raise ValueError("no such depth")
+    def shared_depth(self, one: int, other: int) -> int:
+        """How many messages the paths to two messages have in common."""
+        ends = dict(self.path(other))
+        for first, last in self.path(one):
+            if first in ends:
+                return self.depth(min(last, ends[first]))
+        return 0
 
     def stretch(self, from_depth: int, to_depth: int, leaf: int) -> list[Range]:
         """Part of the path to a leaf, both depths included, as ranges, the oldest first."""

@@ -1,10 +1,10 @@
 """The slice of a path that a prompt shows: by a budget of tokens (SPEC E-5), or by mode (E-6).
 
 By budget: the head (the first two messages) may take 10 %, overlays 20 %, and the newest messages have the
-rest, with what those leave. The tail is unbroken and verbatim (long messages that are not among the newest
-are shortened, E-9); only its newest message, or the tool exchange that this message ends, is cut when it
-alone is over what it may have. The tail is the longest that fits and ends where no shown overlay's range
-reaches into it: a message is not said twice, except in the newest exchange and in the head.
+rest, with what those leave. The tail is the longest that fits, unbroken and verbatim (long messages that are
+not among the newest are shortened, E-9); only its newest message, or the tool exchange that this message
+ends, is cut when it alone is over what it may have. An overlay stands for the messages of its range that are
+not verbatim, and is not shown where all of them are.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from services.kit.tokens import TokenCounter, estimate_tokens
 from services.memory.episodic.domain.coverage import uncovered
 from services.memory.episodic.domain.cutting import Shown, calls_of, detach, fit, fit_together, results_of
 from services.memory.episodic.domain.exchanges import Run, runs
-from services.memory.episodic.domain.model import Message, Overlay
+from services.memory.episodic.domain.model import DepthRange, Message, Overlay
 from services.memory.episodic.domain.window_parts import HEAD_MESSAGES, Front, Fronts
 
 PAGE_ROWS = 10  # E-5
@@ -40,6 +40,7 @@ MODE_MESSAGES = {Mode.AUTO: 4, Mode.FULL: 12}  # E-6
 class Window:
     """What is shown: the head (those that are not in the tail), overlays in order, the newest messages.
 
+    Each overlay `stands_for` the messages between two depths: those of its range that are not verbatim here.
     `rolling_summary` is there instead of overlays, as shown. `omitted_count`: messages neither shown nor in
     the range of a shown overlay. `overlays_left_out` are those that were over their share. `uncovered_*` is
     the oldest stretch between head and tail that no live overlay covers (E-7), 0 if there is none.
@@ -47,6 +48,7 @@ class Window:
 
     head: tuple[Shown, ...] = ()
     overlays: tuple[Overlay, ...] = ()
+    stands_for: tuple[DepthRange, ...] = ()
     rolling_summary: str = ""
     tail: tuple[Shown, ...] = ()
     omitted_count: int = 0
@@ -78,6 +80,8 @@ def read_enough(
     """
     if newest_first and newest_first[-1].depth <= HEAD_MESSAGES + 1:
         return True
+    if count is estimate_tokens and _surely_fit(newest_first, budget):
+        return False
     tokens = characters = 0
     for number, run in enumerate(takewhile(lambda run: run.settled, runs(newest_first, count))):
         tokens += run.token_count
@@ -100,7 +104,7 @@ def build_window(
 
     `head` holds the path's first two messages, `newest_first` as many rows back from its last message as
     `read_enough` asks for. `overlays` are the path's live ones, by depth; without any, the rolling summary
-    takes their place.
+    takes their place. Equal input gives an equal window.
     """
     rows = _joined(head, newest_first)
     if not rows:
@@ -141,6 +145,12 @@ def mode_window(
     )
 
 
+def _surely_fit(rows: Sequence[Message], budget: int) -> bool:
+    """Cheaper than compacting: whether the rows fit as they are stored. A few more may be read for it."""
+    tokens = sum(message.token_count for message in rows)
+    return tokens <= budget and sum(len(message.content) for message in rows) <= MAX_TAIL_CHARACTERS
+
+
 def _joined(head: Sequence[Message], newest_first: Sequence[Message]) -> Sequence[Message]:
     """The rows, with the head behind them where nothing lies between."""
     if not newest_first:
@@ -168,17 +178,9 @@ def _longest_tail(
             break
         taken.append(run)
         front = fronts.before(run.start, verbatim_from=run.start)
-        if front.token_count + tokens <= budget and not _said_twice(front, run.start, taken[0].start):
+        if front.token_count + tokens <= budget:
             best = front, tuple(one for earlier in reversed(taken) for one in earlier.shown)
     return best
-
-
-def _said_twice(front: Front, start: int, newest_run: int) -> bool:
-    """Whether a shown overlay's range reaches into the tail, its newest run aside."""
-    return any(
-        overlay.from_depth < newest_run and start <= overlay.to_depth and start < newest_run
-        for overlay, _ in front.overlays
-    )
 
 
 def _cut_tail(
@@ -195,8 +197,7 @@ def _cut_tail(
             return front.beside(shown), tuple(shown)
     front = fronts.before(rows[0].depth, verbatim_from=beyond)
     alone = _fit_alone(exchange[-1], budget - front.token_count, count)
-    tail = (alone,) if alone is not None else ()
-    return front.beside(tail), tail
+    return front, (alone,) if alone is not None else ()
 
 
 def _fit_alone(newest: Shown, budget: int, count: TokenCounter) -> Shown | None:
@@ -217,6 +218,7 @@ def _window(front: Front, tail: tuple[Shown, ...], overlays: Sequence[Overlay], 
     return Window(
         head=front.head,
         overlays=tuple(overlay for overlay, _ in front.overlays),
+        stands_for=tuple(front.stands_for(overlay, tail) for overlay, _ in front.overlays),
         rolling_summary=front.rolling_summary,
         tail=tail,
         omitted_count=start - 1 - _accounted(start, front),

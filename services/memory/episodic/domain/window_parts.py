@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from services.kit.tokens import TokenCounter
 from services.memory.episodic.domain.compaction import at_its_place
 from services.memory.episodic.domain.cutting import Shown, cut_text, fit_together
-from services.memory.episodic.domain.model import Message, Overlay
+from services.memory.episodic.domain.model import DepthRange, Message, Overlay
 
 HEAD_PERCENT = 10  # E-5
 OVERLAY_PERCENT = 20  # E-5; the other 70 % are the tail's, with what these two leave
@@ -41,6 +41,12 @@ class Front:
     def token_count(self) -> int:
         """Tokens of all of it."""
         return self.head_tokens + self.overlay_tokens
+
+    def stands_for(self, overlay: Overlay, tail: Sequence[Shown]) -> DepthRange:
+        """The first and last depth of the overlay's messages that head and tail do not show verbatim."""
+        verbatim = _verbatim((*self.head, *tail))
+        left = [depth for depth in _depths(overlay) if depth not in verbatim]
+        return left[0], left[-1]
 
     def beside(self, tail: Sequence[Shown]) -> Front:
         """Without the overlays whose messages turned out to be verbatim in head and tail, every one."""

@@ -23,7 +23,10 @@ def window_proto(window: Window, depth: int, *, exact: bool) -> windows_pb2.GetW
     """As on the wire."""
     return windows_pb2.GetWindowResponse(
         head=map(_shown, window.head),
-        overlays=map(overlay_proto, window.overlays),
+        overlays=[
+            windows_pb2.WindowOverlay(overlay=overlay_proto(one), from_depth=first, to_depth=last)
+            for one, (first, last) in zip(window.overlays, window.stands_for, strict=True)
+        ],
         rolling_summary=window.rolling_summary,
         tail=map(_shown, window.tail),
         omitted_count=window.omitted_count,

@@ -30,15 +30,19 @@ class _LayerKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_LayerKind.V
     LAYER_KIND_UNSPECIFIED: _LayerKind.ValueType  # 0
     """Not given."""
     LAYER_KIND_SYSTEM: _LayerKind.ValueType  # 1
-    """The agent's instructions, and the rule about fenced text."""
+    """The conversation's system prompt as it was frozen, and the rule about fenced text."""
     LAYER_KIND_FACTS: _LayerKind.ValueType  # 2
     """Memories shown at any rate: pinned, agent-wide, the person's."""
     LAYER_KIND_HISTORY: _LayerKind.ValueType  # 3
-    """The conversation: its first messages and its newest ones."""
+    """The conversation: its first messages, summaries of those between, and its newest ones."""
     LAYER_KIND_RETRIEVED: _LayerKind.ValueType  # 4
     """Older messages and memories that match the new message."""
     LAYER_KIND_MESSAGE: _LayerKind.ValueType  # 5
     """The user's new message."""
+    LAYER_KIND_WORKING: _LayerKind.ValueType  # 6
+    """Working memory: the ongoing task, notes, loaded entries, what an interrupted turn has done. Stands between
+    facts and history.
+    """
 
 class LayerKind(_LayerKind, metaclass=_LayerKindEnumTypeWrapper):
     """A part of the prompt with a share of the budget."""
@@ -46,15 +50,19 @@ class LayerKind(_LayerKind, metaclass=_LayerKindEnumTypeWrapper):
 LAYER_KIND_UNSPECIFIED: LayerKind.ValueType  # 0
 """Not given."""
 LAYER_KIND_SYSTEM: LayerKind.ValueType  # 1
-"""The agent's instructions, and the rule about fenced text."""
+"""The conversation's system prompt as it was frozen, and the rule about fenced text."""
 LAYER_KIND_FACTS: LayerKind.ValueType  # 2
 """Memories shown at any rate: pinned, agent-wide, the person's."""
 LAYER_KIND_HISTORY: LayerKind.ValueType  # 3
-"""The conversation: its first messages and its newest ones."""
+"""The conversation: its first messages, summaries of those between, and its newest ones."""
 LAYER_KIND_RETRIEVED: LayerKind.ValueType  # 4
 """Older messages and memories that match the new message."""
 LAYER_KIND_MESSAGE: LayerKind.ValueType  # 5
 """The user's new message."""
+LAYER_KIND_WORKING: LayerKind.ValueType  # 6
+"""Working memory: the ongoing task, notes, loaded entries, what an interrupted turn has done. Stands between
+facts and history.
+"""
 Global___LayerKind: _TypeAlias = LayerKind  # noqa: Y015
 
 @_typing.final
@@ -102,6 +110,46 @@ class AssemblePromptRequest(_message.Message):
 Global___AssemblePromptRequest: _TypeAlias = AssemblePromptRequest  # noqa: Y015
 
 @_typing.final
+class WorkingSources(_message.Message):
+    """What of the working memory is shown, whole or cut."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NOTES_VERSION_FIELD_NUMBER: _builtins.int
+    TASK_FIELD_NUMBER: _builtins.int
+    TURN_ID_FIELD_NUMBER: _builtins.int
+    RESULT_COUNT_FIELD_NUMBER: _builtins.int
+    ENTRIES_FIELD_NUMBER: _builtins.int
+    notes_version: _builtins.int
+    """The version of the notes; 0 if they are not shown."""
+    task: _builtins.bool
+    """Whether the ongoing task is shown."""
+    turn_id: _builtins.str
+    """The interrupted turn; empty if none is shown."""
+    result_count: _builtins.int
+    """How many of that turn's results are shown, the newest."""
+    @_builtins.property
+    def entries(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The loaded entries that are shown, each as "label/key"."""
+
+    def __init__(
+        self,
+        *,
+        notes_version: _builtins.int = ...,
+        task: _builtins.bool = ...,
+        turn_id: _builtins.str = ...,
+        result_count: _builtins.int = ...,
+        entries: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["entries", b"entries", "notes_version", b"notes_version", "result_count", b"result_count", "task", b"task", "turn_id", b"turn_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___WorkingSources: _TypeAlias = WorkingSources  # noqa: Y015
+
+@_typing.final
 class Layer(_message.Message):
     """A layer as it stands in the prompt."""
 
@@ -114,6 +162,8 @@ class Layer(_message.Message):
     MEMORY_IDS_FIELD_NUMBER: _builtins.int
     MESSAGES_FIELD_NUMBER: _builtins.int
     OMITTED_COUNT_FIELD_NUMBER: _builtins.int
+    OVERLAY_IDS_FIELD_NUMBER: _builtins.int
+    WORKING_FIELD_NUMBER: _builtins.int
     kind: Global___LayerKind.ValueType
     """Which."""
     text: _builtins.str
@@ -123,7 +173,7 @@ class Layer(_message.Message):
     budget_tokens: _builtins.int
     """What it may use at the most."""
     omitted_count: _builtins.int
-    """How many messages were left out for want of room (history only)."""
+    """How many messages of the path are neither shown nor under a summary that is (history only)."""
     @_builtins.property
     def memory_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Ids of the memories in it."""
@@ -131,6 +181,14 @@ class Layer(_message.Message):
     @_builtins.property
     def messages(self) -> _containers.RepeatedCompositeFieldContainer[_resources_pb2.MessageRef]:
         """The messages in it."""
+
+    @_builtins.property
+    def overlay_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Ids of the overlays in it: summaries of the conversation's messages (history only)."""
+
+    @_builtins.property
+    def working(self) -> Global___WorkingSources:
+        """What it shows (working memory only)."""
 
     def __init__(
         self,
@@ -142,10 +200,12 @@ class Layer(_message.Message):
         memory_ids: _abc.Iterable[_builtins.str] | None = ...,
         messages: _abc.Iterable[_resources_pb2.MessageRef] | None = ...,
         omitted_count: _builtins.int = ...,
+        overlay_ids: _abc.Iterable[_builtins.str] | None = ...,
+        working: Global___WorkingSources | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["working", b"working"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["budget_tokens", b"budget_tokens", "kind", b"kind", "memory_ids", b"memory_ids", "messages", b"messages", "omitted_count", b"omitted_count", "text", b"text", "token_count", b"token_count"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["budget_tokens", b"budget_tokens", "kind", b"kind", "memory_ids", b"memory_ids", "messages", b"messages", "omitted_count", b"omitted_count", "overlay_ids", b"overlay_ids", "text", b"text", "token_count", b"token_count", "working", b"working"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -192,6 +252,7 @@ class AssemblePromptResponse(_message.Message):
     BUDGET_TOKENS_FIELD_NUMBER: _builtins.int
     FAILURES_FIELD_NUMBER: _builtins.int
     UNINDEXED_FIELD_NUMBER: _builtins.int
+    SYSTEM_PROMPT_REVISION_FIELD_NUMBER: _builtins.int
     text: _builtins.str
     """The whole prompt as one text."""
     anthropic_system: _builtins.str
@@ -200,13 +261,17 @@ class AssemblePromptResponse(_message.Message):
     """Estimated tokens of the whole."""
     budget_tokens: _builtins.int
     """The budget that was kept to."""
+    system_prompt_revision: _builtins.int
+    """Which revision of the conversation's frozen system prompt this is; see WorkingMemoryService."""
     @_builtins.property
     def layers(self) -> _containers.RepeatedCompositeFieldContainer[Global___Layer]:
         """The layers, in order."""
 
     @_builtins.property
     def openai_messages(self) -> _containers.RepeatedCompositeFieldContainer[Global___PromptMessage]:
-        """For OpenAI-style APIs: system messages first, then the turns, the new message last."""
+        """For OpenAI-style APIs: system messages first, then the turns and, as the user's, fenced summaries; last the
+        user's: working memory, what was retrieved, and the new message.
+        """
 
     @_builtins.property
     def anthropic_messages(self) -> _containers.RepeatedCompositeFieldContainer[Global___PromptMessage]:
@@ -232,10 +297,11 @@ class AssemblePromptResponse(_message.Message):
         budget_tokens: _builtins.int = ...,
         failures: _abc.Iterable[_recall_pb2.ChannelFailure] | None = ...,
         unindexed: _abc.Iterable[_resources_pb2.Unindexed] | None = ...,
+        system_prompt_revision: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["anthropic_messages", b"anthropic_messages", "anthropic_system", b"anthropic_system", "budget_tokens", b"budget_tokens", "failures", b"failures", "layers", b"layers", "openai_messages", b"openai_messages", "text", b"text", "token_count", b"token_count", "unindexed", b"unindexed"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["anthropic_messages", b"anthropic_messages", "anthropic_system", b"anthropic_system", "budget_tokens", b"budget_tokens", "failures", b"failures", "layers", b"layers", "openai_messages", b"openai_messages", "system_prompt_revision", b"system_prompt_revision", "text", b"text", "token_count", b"token_count", "unindexed", b"unindexed"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

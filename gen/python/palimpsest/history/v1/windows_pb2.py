@@ -28,7 +28,7 @@ from palimpsest.common.v1 import resources_pb2 as palimpsest_dot_common_dot_v1_d
 from palimpsest.history.v1 import overlays_pb2 as palimpsest_dot_history_dot_v1_dot_overlays__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n#palimpsest/history/v1/windows.proto\x12\x15palimpsest.history.v1\x1a\x1b\x62uf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a$palimpsest/common/v1/resources.proto\x1a$palimpsest/history/v1/overlays.proto\"\xeb\x01\n\x10GetWindowRequest\x12\x1c\n\x08\x61gent_id\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12#\n\x0f\x63onversation_id\x18\x02 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12\x19\n\x07leaf_id\x18\x03 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x01\x12\x35\n\x06\x62udget\x18\x04 \x01(\x0b\x32#.palimpsest.history.v1.BudgetWindowH\x00\x12\x31\n\x04mode\x18\x05 \x01(\x0b\x32!.palimpsest.history.v1.ModeWindowH\x00\x42\x0f\n\x06\x63hoice\x12\x05\xbaH\x02\x08\x01\"i\n\x0c\x42udgetWindow\x12\x1c\n\x06tokens\x18\x01 \x01(\x05\x42\x0c\xbaH\t\x1a\x07\x18\x80\xad\xe2\x04(\x01\x12\x17\n\x05model\x18\x02 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x01\x12\"\n\x0frolling_summary\x18\x03 \x01(\tB\t\xbaH\x06r\x04(\x80\x80\x04\"I\n\nModeWindow\x12;\n\x04mode\x18\x01 \x01(\x0e\x32!.palimpsest.history.v1.WindowModeB\n\xbaH\x07\x82\x01\x04\x10\x01 \x00\"a\n\rWindowMessage\x12.\n\x07message\x18\x01 \x01(\x0b\x32\x1d.palimpsest.common.v1.Message\x12\x0b\n\x03\x63ut\x18\x02 \x01(\x08\x12\x13\n\x0btoken_count\x18\x03 \x01(\x05\"\xa5\x03\n\x11GetWindowResponse\x12\x32\n\x04head\x18\x01 \x03(\x0b\x32$.palimpsest.history.v1.WindowMessage\x12\x30\n\x08overlays\x18\x02 \x03(\x0b\x32\x1e.palimpsest.history.v1.Overlay\x12\x17\n\x0frolling_summary\x18\x03 \x01(\t\x12\x32\n\x04tail\x18\x04 \x03(\x0b\x32$.palimpsest.history.v1.WindowMessage\x12\x15\n\romitted_count\x18\x05 \x01(\x03\x12\x19\n\x11overlays_left_out\x18\x06 \x01(\x05\x12\x13\n\x0btoken_count\x18\x07 \x01(\x05\x12\x13\n\x0bhead_tokens\x18\x08 \x01(\x05\x12\x16\n\x0eoverlay_tokens\x18\t \x01(\x05\x12\x13\n\x0btail_tokens\x18\n \x01(\x05\x12\x14\n\x0c\x65xact_tokens\x18\x0b \x01(\x08\x12/\n\x0blatest_time\x18\x0c \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\r\n\x05\x64\x65pth\x18\r \x01(\x03*U\n\nWindowMode\x12\x1b\n\x17WINDOW_MODE_UNSPECIFIED\x10\x00\x12\x14\n\x10WINDOW_MODE_AUTO\x10\x01\x12\x14\n\x10WINDOW_MODE_FULL\x10\x02\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n#palimpsest/history/v1/windows.proto\x12\x15palimpsest.history.v1\x1a\x1b\x62uf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a$palimpsest/common/v1/resources.proto\x1a$palimpsest/history/v1/overlays.proto\"\xeb\x01\n\x10GetWindowRequest\x12\x1c\n\x08\x61gent_id\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12#\n\x0f\x63onversation_id\x18\x02 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12\x19\n\x07leaf_id\x18\x03 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x01\x12\x35\n\x06\x62udget\x18\x04 \x01(\x0b\x32#.palimpsest.history.v1.BudgetWindowH\x00\x12\x31\n\x04mode\x18\x05 \x01(\x0b\x32!.palimpsest.history.v1.ModeWindowH\x00\x42\x0f\n\x06\x63hoice\x12\x05\xbaH\x02\x08\x01\"i\n\x0c\x42udgetWindow\x12\x1c\n\x06tokens\x18\x01 \x01(\x05\x42\x0c\xbaH\t\x1a\x07\x18\x80\xad\xe2\x04(\x01\x12\x17\n\x05model\x18\x02 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x01\x12\"\n\x0frolling_summary\x18\x03 \x01(\tB\t\xbaH\x06r\x04(\x80\x80\x04\"I\n\nModeWindow\x12;\n\x04mode\x18\x01 \x01(\x0e\x32!.palimpsest.history.v1.WindowModeB\n\xbaH\x07\x82\x01\x04\x10\x01 \x00\"a\n\rWindowMessage\x12.\n\x07message\x18\x01 \x01(\x0b\x32\x1d.palimpsest.common.v1.Message\x12\x0b\n\x03\x63ut\x18\x02 \x01(\x08\x12\x13\n\x0btoken_count\x18\x03 \x01(\x05\"f\n\rWindowOverlay\x12/\n\x07overlay\x18\x01 \x01(\x0b\x32\x1e.palimpsest.history.v1.Overlay\x12\x12\n\nfrom_depth\x18\x02 \x01(\x03\x12\x10\n\x08to_depth\x18\x03 \x01(\x03\"\xab\x03\n\x11GetWindowResponse\x12\x32\n\x04head\x18\x01 \x03(\x0b\x32$.palimpsest.history.v1.WindowMessage\x12\x36\n\x08overlays\x18\x02 \x03(\x0b\x32$.palimpsest.history.v1.WindowOverlay\x12\x17\n\x0frolling_summary\x18\x03 \x01(\t\x12\x32\n\x04tail\x18\x04 \x03(\x0b\x32$.palimpsest.history.v1.WindowMessage\x12\x15\n\romitted_count\x18\x05 \x01(\x03\x12\x19\n\x11overlays_left_out\x18\x06 \x01(\x05\x12\x13\n\x0btoken_count\x18\x07 \x01(\x05\x12\x13\n\x0bhead_tokens\x18\x08 \x01(\x05\x12\x16\n\x0eoverlay_tokens\x18\t \x01(\x05\x12\x13\n\x0btail_tokens\x18\n \x01(\x05\x12\x14\n\x0c\x65xact_tokens\x18\x0b \x01(\x08\x12/\n\x0blatest_time\x18\x0c \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\r\n\x05\x64\x65pth\x18\r \x01(\x03*U\n\nWindowMode\x12\x1b\n\x17WINDOW_MODE_UNSPECIFIED\x10\x00\x12\x14\n\x10WINDOW_MODE_AUTO\x10\x01\x12\x14\n\x10WINDOW_MODE_FULL\x10\x02\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -51,8 +51,8 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_BUDGETWINDOW'].fields_by_name['rolling_summary']._serialized_options = b'\272H\006r\004(\200\200\004'
   _globals['_MODEWINDOW'].fields_by_name['mode']._loaded_options = None
   _globals['_MODEWINDOW'].fields_by_name['mode']._serialized_options = b'\272H\007\202\001\004\020\001 \000'
-  _globals['_WINDOWMODE']._serialized_start=1143
-  _globals['_WINDOWMODE']._serialized_end=1228
+  _globals['_WINDOWMODE']._serialized_start=1253
+  _globals['_WINDOWMODE']._serialized_end=1338
   _globals['_GETWINDOWREQUEST']._serialized_start=201
   _globals['_GETWINDOWREQUEST']._serialized_end=436
   _globals['_BUDGETWINDOW']._serialized_start=438
@@ -61,6 +61,8 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_MODEWINDOW']._serialized_end=618
   _globals['_WINDOWMESSAGE']._serialized_start=620
   _globals['_WINDOWMESSAGE']._serialized_end=717
-  _globals['_GETWINDOWRESPONSE']._serialized_start=720
-  _globals['_GETWINDOWRESPONSE']._serialized_end=1141
+  _globals['_WINDOWOVERLAY']._serialized_start=719
+  _globals['_WINDOWOVERLAY']._serialized_end=821
+  _globals['_GETWINDOWRESPONSE']._serialized_start=824
+  _globals['_GETWINDOWRESPONSE']._serialized_end=1251
 # @@protoc_insertion_point(module_scope)

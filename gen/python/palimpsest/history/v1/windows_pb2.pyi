@@ -179,6 +179,38 @@ class WindowMessage(_message.Message):
 Global___WindowMessage: _TypeAlias = WindowMessage  # noqa: Y015
 
 @_typing.final
+class WindowOverlay(_message.Message):
+    """An overlay of a window, and the messages that it stands for there."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    OVERLAY_FIELD_NUMBER: _builtins.int
+    FROM_DEPTH_FIELD_NUMBER: _builtins.int
+    TO_DEPTH_FIELD_NUMBER: _builtins.int
+    from_depth: _builtins.int
+    """Depth of the first of its messages that the window does not show verbatim."""
+    to_depth: _builtins.int
+    """Depth of the last one."""
+    @_builtins.property
+    def overlay(self) -> _overlays_pb2.Overlay:
+        """The overlay."""
+
+    def __init__(
+        self,
+        *,
+        overlay: _overlays_pb2.Overlay | None = ...,
+        from_depth: _builtins.int = ...,
+        to_depth: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["overlay", b"overlay"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["from_depth", b"from_depth", "overlay", b"overlay", "to_depth", b"to_depth"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___WindowOverlay: _TypeAlias = WindowOverlay  # noqa: Y015
+
+@_typing.final
 class GetWindowResponse(_message.Message):
     """Response of GetWindow, in the order of showing: head, overlays (or the rolling summary), tail."""
 
@@ -220,7 +252,7 @@ class GetWindowResponse(_message.Message):
         """The first messages of the path (those that are not in `tail`)."""
 
     @_builtins.property
-    def overlays(self) -> _containers.RepeatedCompositeFieldContainer[_overlays_pb2.Overlay]:
+    def overlays(self) -> _containers.RepeatedCompositeFieldContainer[Global___WindowOverlay]:
         """Summaries of what lies between head and tail, in order."""
 
     @_builtins.property
@@ -235,7 +267,7 @@ class GetWindowResponse(_message.Message):
         self,
         *,
         head: _abc.Iterable[Global___WindowMessage] | None = ...,
-        overlays: _abc.Iterable[_overlays_pb2.Overlay] | None = ...,
+        overlays: _abc.Iterable[Global___WindowOverlay] | None = ...,
         rolling_summary: _builtins.str = ...,
         tail: _abc.Iterable[Global___WindowMessage] | None = ...,
         omitted_count: _builtins.int = ...,

@@ -271,7 +271,7 @@ def _load_known(tenant: str, threads: Sequence[_Thread]) -> Script[None]:
     wanted: list[Arguments] = []
     for thread in threads:
         assert thread.row is not None
-        leaf = thread.row["leaf_id"]
+        leaf = thread.row["leaf_id"] if len(thread.appends) == 1 else None
         ids = {i for append in thread.appends for i in ids_in_question(append, thread.secret, leaf)}
         wanted += [(thread.number, i) for i in sorted(ids)]
         if ids:

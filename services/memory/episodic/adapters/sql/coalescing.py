@@ -54,7 +54,11 @@ class Coalescer(Generic[K, Q, A]):
                 self._lanes[key] = self._lanes.pop(key)  # to the end of the line
                 task = asyncio.create_task(self._flush(key, lane))
                 self._running.add(task)
-                task.add_done_callback(self._running.discard)
+                task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._running.discard(task)  # before others begin in its place
+        self._start()
 
     async def _flush(self, key: K, lane: _Lane[Q, A]) -> None:
         batch = [lane.waiting.popleft() for _ in range(min(len(lane.waiting), MOST_TOGETHER))]
@@ -67,7 +71,6 @@ class Coalescer(Generic[K, Q, A]):
             lane.running -= 1
             if not lane.waiting and not lane.running:
                 del self._lanes[key]
-            asyncio.get_running_loop().call_soon(self._start)
 
 
 def _answer(batch: Sequence[tuple[Q, asyncio.Future[A]]], answers: Sequence[A | Exception]) -> None:

@@ -38,7 +38,14 @@ from services.memory.episodic.app.ports import (
 from services.memory.episodic.domain.append import Draft, derive_id, tenant_key
 from services.memory.episodic.domain.checks import utf8_length
 from services.memory.episodic.domain.coverage import CoverRules
-from services.memory.episodic.domain.model import Conversation, ConversationKey, Leaf, Message, Overlay
+from services.memory.episodic.domain.model import (
+    Conversation,
+    ConversationKey,
+    Leaf,
+    Message,
+    Overlay,
+    add_authors,
+)
 from services.memory.episodic.domain.tree import ROOT, Tree
 from services.memory.episodic.domain.window import PAGE_ROWS
 from services.memory.episodic.domain.window_parts import HEAD_MESSAGES
@@ -136,7 +143,7 @@ class SqlHistory:
 
     async def uncovered(self, key: ConversationKey) -> Uncovered:
         """What is to be covered next."""
-        return await self._database.read(lambda: overlays.next_uncovered(key))
+        return await self._database.read(lambda: overlays.next_uncovered(key, self._max_bytes))
 
     async def foldable(self, key: ConversationKey) -> Sequence[Overlay]:
         """What is to be folded."""
@@ -147,7 +154,9 @@ class SqlHistory:
 
         def script() -> Script[None]:
             row = yield from conversation_row(key, lock=True)
-            if row["cover_requested"]:
+            tree = yield from tree_of(key.tenant, row)
+            _, due = yield from overlays.range_due(key, row, tree)
+            if row["cover_requested"] or due is None:
                 return
             yield from execute(
                 "UPDATE conversations SET cover_requested = ? WHERE tenant = ? AND number = ?",
@@ -167,8 +176,7 @@ class SqlHistory:
             row = yield from conversation_row(key)
             tree = yield from tree_of(key.tenant, row)
             leaf = yield from resolve_leaf(key.tenant, row, tree, leaf_id)
-            begin = tree.at_depth(from_depth, leaf.sequence)
-            return (yield from overlays.over(key, row, tree, begin, leaf.sequence))
+            return (yield from overlays.over(key, row, tree, from_depth, leaf.sequence))
 
         return await self._database.read(script)
 
@@ -196,7 +204,8 @@ def _view(
     newest: list[Message] = []
     while len(newest) < min(most, leaf.depth) and not (newest and enough(newest)):
         end = leaf.depth - len(newest)
-        ranges = tree.stretch(max(1, end - PAGE_ROWS + 1), end, leaf.sequence)
+        rows = min(PAGE_ROWS, most - len(newest))
+        ranges = tree.stretch(max(1, end - rows + 1), end, leaf.sequence)
         newest += (yield from messages_in(key.tenant, number, key.id, tree, ranges))[::-1]
     if newest and newest[-1].depth == 1:
         head = newest[: -HEAD_MESSAGES - 1 : -1]
@@ -296,13 +305,12 @@ def _fork(
             for m in copies
         ],
     )
-    authors = list(dict.fromkeys(m.author for m in copies if m.author))
-    known = [author for author in conversation_of(row).authors if author in authors]
+    authors = add_authors((), [m.author for m in copies])
     yield from execute(
         "UPDATE conversations SET stored_count = ?, leaf_id = ?, leaf_sequence = ?, leaf_depth = ?,"
         " leaf_tokens = ?, authors = ? WHERE tenant = ? AND number = ?",
         *(len(copies), copies[-1].id, len(copies), len(copies), sum(m.token_count for m in copies)),
-        *(json.dumps(known, ensure_ascii=False), key.tenant, target["number"]),
+        *(json.dumps(authors, ensure_ascii=False), key.tenant, target["number"]),
     )
     owner = replace(key, id=new.id)
     yield from put_jobs(key.tenant, [jobs.index_message(owner, m.sequence) for m in copies])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from services.kit.errors import Exists, FieldProblem, InvalidField, NotFound
+from services.kit.errors import Exists, FieldProblem, InvalidField, NotFound, StateConflict
 from services.kit.outbox import put_jobs
 from services.kit.sql import Row, Script, execute, fetch
 from services.memory.episodic.adapters.sql import jobs
@@ -25,6 +25,7 @@ from services.memory.episodic.adapters.sql.places import SEQUENCE_MASK, place
 from services.memory.episodic.app.ports import Changes, NewOverlay, Page, Position, Progress, Uncovered
 from services.memory.episodic.domain.checks import utf8_length
 from services.memory.episodic.domain.coverage import (
+    LEAST_COVERED,
     CoverRules,
     check_new,
     must_cover,
@@ -53,6 +54,8 @@ def put(key: ConversationKey, new: NewOverlay, now: int, rules: CoverRules) -> S
     if len(folded) < len(set(new.folds)):
         raise NotFound("overlay", next(i for i in new.folds if i not in {one.id for one in folded}))
     neighbours = yield from _sharing_a_path(key, row, tree, overlay)
+    if any(not tree.on_path(one.to_sequence, overlay.to_sequence) for one in folded):
+        raise StateConflict("an overlay to be folded lies on another branch")
     check_new(overlay, [one for one in neighbours if one.id not in new.folds], folded)
     yield from execute(
         f"INSERT INTO overlays (tenant, conversation, {OVERLAY_COLUMNS})"
@@ -135,18 +138,21 @@ def _sharing_a_path(key: ConversationKey, row: Row, tree: Tree, new: Overlay) ->
 def _count_coverage(
     key: ConversationKey, row: Row, tree: Tree, rules: CoverRules, revision: int
 ) -> Script[None]:
-    """Counts what the active path has covered now, and asks for what is due next."""
+    """Counts what the active path has covered now, and asks for what is due next.
+
+    What was asked for is due until the path is covered further: a fold, or another branch, is no progress.
+    """
     leaf = leaf_of(row)
     counts = yield from along_path(key.tenant, row["number"], tree, leaf.sequence)
+    requested = row["cover_requested"] if counts.covered == row["covered_count"] else 0
     counted = Counted(
         depth=leaf.depth,
         tokens=leaf.path_tokens,
         covered=counts.covered,
         covered_tokens=counts.covered_tokens,
-        requested=0,
+        requested=requested,
     )
     due = []
-    requested = 0
     if must_cover(counted, rules):
         requested = leaf.depth
         due.append(jobs.cover_messages(key, revision, requested))
@@ -186,19 +192,39 @@ def listed(
     return Page(items=page, last=page[-1].revision if len(page) < len(found) else None)
 
 
-def next_uncovered(key: ConversationKey) -> Script[Uncovered]:
-    """What is to be covered next on the active path."""
+def next_uncovered(key: ConversationKey, max_bytes: int) -> Script[Uncovered]:
+    """What is to be covered next on the active path, as much as fits an answer."""
     row = yield from conversation_row(key)
     tree = yield from tree_of(key.tenant, row)
     leaf = leaf_of(row)
-    live = yield from live_overlays(key.tenant, row["number"], key.id, tree, leaf.sequence)
-    chosen = next_range(live, leaf.depth)
+    live, chosen = yield from range_due(key, row, tree)
     if chosen is None:
         return Uncovered(messages=(), previous_summary="")
     ranges = tree.stretch(*chosen, leaf.sequence)
-    messages = yield from messages_in(key.tenant, row["number"], key.id, tree, ranges)
+    found = yield from messages_in(key.tenant, row["number"], key.id, tree, ranges)
+    messages = _within_bytes(found, max_bytes, least=LEAST_COVERED)
     before = [overlay.summary for overlay in live if overlay.to_depth < chosen[0]]
     return Uncovered(messages=messages, previous_summary=before[-1] if before else "")
+
+
+def range_due(
+    key: ConversationKey, row: Row, tree: Tree
+) -> Script[tuple[list[Overlay], tuple[int, int] | None]]:
+    """The live overlays of the active path, and the depths that are to be covered next."""
+    leaf = leaf_of(row)
+    live = yield from live_overlays(key.tenant, row["number"], key.id, tree, leaf.sequence)
+    closed = []
+    if tree.later:
+        rows = yield from fetch(
+            "SELECT from_depth, to_depth, to_sequence FROM overlays"
+            " WHERE tenant = ? AND conversation = ? AND superseded_by = ?",
+            *(key.tenant, row["number"], ""),
+        )
+        for one in rows:
+            shared = tree.shared_depth(one["to_sequence"], leaf.sequence)
+            if one["from_depth"] <= shared < one["to_depth"]:
+                closed.append((one["from_depth"], shared))
+    return live, next_range(live, leaf.depth, closed)
 
 
 def over_share(key: ConversationKey, rules: CoverRules) -> Script[Sequence[Overlay]]:
@@ -209,21 +235,14 @@ def over_share(key: ConversationKey, rules: CoverRules) -> Script[Sequence[Overl
     return live if must_fold(live, rules) else ()
 
 
-def over(key: ConversationKey, row: Row, tree: Tree, begin: int, leaf: int) -> Script[list[Overlay]]:
-    """The overlays that reach into the path to a message from the sequence number `begin` on, by depth."""
+def over(key: ConversationKey, row: Row, tree: Tree, from_depth: int, leaf: int) -> Script[list[Overlay]]:
+    """The overlays of the path to a message that reach to a depth or beyond, by depth."""
     rows = yield from fetch(
         f"SELECT {OVERLAY_COLUMNS} FROM overlays WHERE tenant = ? AND conversation = ?"
-        " AND to_sequence >= ? AND from_sequence <= ? ORDER BY from_depth, revision, id",
-        *(key.tenant, row["number"], begin, leaf),
+        " AND to_depth >= ? AND to_sequence <= ? ORDER BY from_depth, revision, id",
+        *(key.tenant, row["number"], from_depth, leaf),
     )
-    found = [overlay_of(one, key.id) for one in rows]
-    # One that goes on beyond this message is over it on every path that the overlay is shown on.
-    return [
-        one
-        for one in found
-        if tree.on_path(one.to_sequence, leaf)
-        or (tree.on_path(leaf, one.to_sequence) and tree.on_path(one.to_sequence, row["leaf_sequence"]))
-    ]
+    return [overlay_of(one, key.id) for one in rows if tree.on_path(one["to_sequence"], leaf)]
 
 
 def changed(key: ConversationKey, after: Position | None, limit: int, max_bytes: int) -> Script[Changes]:
@@ -232,10 +251,12 @@ def changed(key: ConversationKey, after: Position | None, limit: int, max_bytes:
     tree = yield from tree_of(key.tenant, row)
     number = row["number"]
     after = after or Position(sequence=row["stored_count"], revision=row["revision"])
-    rows = yield from fetch(
-        f"{SELECT_MESSAGES} WHERE tenant = ? AND place > ? AND place <= ? ORDER BY place LIMIT ?",
-        *(key.tenant, place(number, after.sequence), place(number, row["stored_count"]), limit),
-    )
+    rows: Sequence[Row] = ()
+    if after.sequence < row["stored_count"]:
+        rows = yield from fetch(
+            f"{SELECT_MESSAGES} WHERE tenant = ? AND place > ? AND place <= ? ORDER BY place LIMIT ?",
+            *(key.tenant, place(number, after.sequence), place(number, row["stored_count"]), limit),
+        )
     messages = _within_bytes([message_of(found, key.id, tree) for found in rows], max_bytes)
     found = yield from fetch(
         f"SELECT {OVERLAY_COLUMNS} FROM overlays WHERE tenant = ? AND conversation = ? AND revision > ?"
@@ -254,11 +275,11 @@ def changed(key: ConversationKey, after: Position | None, limit: int, max_bytes:
     )
 
 
-def _within_bytes(messages: Sequence[Message], max_bytes: int) -> Sequence[Message]:
+def _within_bytes(messages: Sequence[Message], max_bytes: int, *, least: int = 1) -> Sequence[Message]:
     size = 0
     for count, message in enumerate(messages):
         size += utf8_length(message.content)
-        if count and size > max_bytes:
+        if count >= least and size > max_bytes:
             return messages[:count]
     return messages
 
