@@ -8,8 +8,15 @@ from contextlib import AsyncExitStack
 from datetime import timedelta
 
 from palimpsest.compactor.v1 import compactor_pb2_grpc
+from palimpsest.history.v1 import history_pb2_grpc
 from palimpsest.semantic.v1 import semantic_pb2_grpc
 
+from services.compactor.adapters.cover_handler import (
+    COVER_MESSAGES,
+    FOLD_OVERLAYS,
+    CoverHandler,
+    FoldHandler,
+)
 from services.compactor.adapters.index_handler import (
     INDEX_MEMORY,
     INDEX_MESSAGE,
@@ -23,9 +30,11 @@ from services.compactor.app.calls import Calls, Rules
 from services.compactor.app.housekeeping import Retention, keep_house
 from services.compactor.app.jobs import Jobs
 from services.compactor.app.ports import Handler, Ledger
+from services.compactor.app.summarising import Extractive
 from services.compactor.app.wake import Wake
 from services.compactor.app.worker import Worker, WorkerRules
 from services.compactor.config import CompactorSettings
+from services.compactor.domain.covering import Lengths
 from services.compactor.domain.ledger import Backoff
 from services.compactor.rpc.servicer import NAME, ROLES, CompactorServicer
 from services.kit.channels import Channels
@@ -62,9 +71,13 @@ async def build(
 def handlers(channels: Channels) -> Mapping[str, Handler]:
     """Who does which type of job."""
     semantic = semantic_pb2_grpc.SemanticServiceStub(channels.semantic)
+    history = history_pb2_grpc.HistoryServiceStub(channels.episodic)
+    summariser, lengths = Extractive(), Lengths()
     return {
         INDEX_MESSAGE: IndexHandler(semantic, message_item),
         INDEX_MEMORY: IndexHandler(semantic, memory_item),
+        COVER_MESSAGES: CoverHandler(history, summariser, lengths),
+        FOLD_OVERLAYS: FoldHandler(history, summariser, lengths),
     }
 
 
