@@ -77,8 +77,11 @@ class History:
     ) -> tuple[Window, int, bool]:
         """What fits `budget` tokens (E-5), the path's depth, and whether tokens were counted exactly.
 
-        Asks for a job where the stretch between head and tail is not covered (E-7). Raises NotFound.
+        Asks for a job where the stretch between head and tail is not covered (E-7).
+
+        Raises InvalidField, NotFound.
         """
+        check_text("leaf_id", leaf_id)
         count = self._counters.get(model, estimate_tokens)
         view = await self._store.view(
             key,
@@ -102,28 +105,36 @@ class History:
         return window, depth, count is not estimate_tokens
 
     async def newest(self, key: ConversationKey, leaf_id: str, mode: Mode) -> tuple[Window, int]:
-        """The newest messages (E-6), and the path's depth. Raises NotFound."""
+        """The newest messages (E-6), and the path's depth. Raises InvalidField, NotFound."""
+        check_text("leaf_id", leaf_id)
         view = await self._store.view(key, leaf_id, lambda rows: mode_read_enough(rows, mode), most=MAX_ROWS)
         return mode_window(view.newest_first, mode), view.leaf.depth
 
     async def path(
         self, key: ConversationKey, leaf_id: str, *, newest_first: bool, limit: int, after: int | None
     ) -> Page[Message, int]:
-        """The messages of a path, by depth. Raises NotFound."""
+        """The messages of a path, by depth. Raises InvalidField, NotFound."""
+        check_text("leaf_id", leaf_id)
         return await self._store.path(key, leaf_id, newest_first=newest_first, limit=limit, after=after)
 
     async def branches(self, key: ConversationKey, message_id: str) -> Sequence[Branch]:
-        """The continuations of a message ("": the first messages). Raises NotFound."""
+        """The continuations of a message ("": the first messages). Raises InvalidField, NotFound."""
+        check_text("message_id", message_id)
         return await self._store.branches(key, message_id)
 
     async def switch(self, key: ConversationKey, message_id: str) -> Conversation:
-        """Makes the newest leaf below a message the active one. Raises NotFound."""
+        """Makes the newest leaf below a message the active one. Raises InvalidField, NotFound."""
+        check_text("message_id", message_id)
         conversation = await self._store.switch(key, message_id, to_micros(self._clock()))
         self._changed.notify(key)
         return conversation
 
     async def fork(self, key: ConversationKey, message_id: str, new_id: str, title: str) -> Conversation:
-        """A new conversation with copies of a path (E-3). Raises NotFound, Exists, LimitExceeded."""
+        """A new conversation with copies of a path (E-3).
+
+        Raises InvalidField, NotFound, Exists, LimitExceeded.
+        """
+        check_text("message_id", message_id)
         check_text("title", title)
         now = to_micros(self._clock())
         new = Conversation(
@@ -149,8 +160,12 @@ class History:
         folds: Sequence[str],
     ) -> Overlay:
         """Stores an overlay (E-7). Raises InvalidField, NotFound, Exists, StateConflict."""
+        check_text("from_message_id", from_id)
+        check_text("to_message_id", to_id)
         check_text("summary", summary)
         check_text("model", model)
+        for index, folded in enumerate(folds):
+            check_text(f"folded_overlay_ids[{index}]", folded)
         if not summary.strip():
             raise InvalidField("summary", "is empty")
         new = NewOverlay(
@@ -170,7 +185,8 @@ class History:
     async def overlays(
         self, key: ConversationKey, leaf_id: str, *, superseded: bool, limit: int, after: int | None
     ) -> Page[Overlay, int]:
-        """The overlays of a path, in the order of their last change. Raises NotFound."""
+        """The overlays of a path, in the order of their last change. Raises InvalidField, NotFound."""
+        check_text("leaf_id", leaf_id)
         return await self._store.overlays(key, leaf_id, superseded=superseded, limit=limit, after=after)
 
     async def coverage(self, key: ConversationKey) -> tuple[Uncovered, Sequence[Overlay]]:
@@ -182,8 +198,9 @@ class History:
     ) -> tuple[Sequence[Rendered], int | None]:
         """Messages of a path with the overlays over them, and where the next page begins.
 
-        Raises NotFound.
+        Raises InvalidField, NotFound.
         """
+        check_text("leaf_id", leaf_id)
         if not leaf_id:  # named, so that both reads below see the same path, whatever leaf comes meanwhile
             leaf_id = (await self._store.changes(key, None, limit=0)).progress.leaf.id
         page = await self._store.path(key, leaf_id, newest_first=False, limit=limit, after=after)

@@ -10,6 +10,7 @@ from services.memory.episodic.app.ports import Usage, UsageKey, UsageStore
 from services.memory.episodic.domain.checks import check_text
 
 MICROS_PER_DAY = 86_400_000_000
+MAX_CALL_TOKENS = 1_000_000_000  # far beyond any call, so that sums stay within 64 bits
 
 
 class UsageCounts:
@@ -32,8 +33,12 @@ class UsageCounts:
         estimated: bool,
     ) -> None:
         """Counts one call, today. Raises InvalidField, NotFound (agent)."""
-        for field, text in (("conversation_id", conversation_id), ("tier", tier), ("model", model)):
-            check_text(field, text)
+        _check_names(agent_id, conversation_id)
+        check_text("tier", tier)
+        check_text("model", model)
+        for field, tokens in (("tokens.input", input_tokens), ("tokens.output", output_tokens)):
+            if tokens > MAX_CALL_TOKENS:
+                raise InvalidField(field, f"over {MAX_CALL_TOKENS}")
         key = UsageKey(
             agent_id=agent_id, conversation_id=conversation_id, day=self._today(), tier=tier, model=model
         )
@@ -46,6 +51,7 @@ class UsageCounts:
         self, tenant: str, agent_id: str, conversation_id: str, start: int | None, end: int | None
     ) -> Sequence[tuple[UsageKey, Usage]]:
         """Counts of the days from one moment to another. Raises InvalidField, NotFound (agent)."""
+        _check_names(agent_id, conversation_id)
         first = 0 if start is None else start // MICROS_PER_DAY
         last = self._today() if end is None else end // MICROS_PER_DAY
         if last < first:
@@ -54,3 +60,8 @@ class UsageCounts:
 
     def _today(self) -> int:
         return to_micros(self._clock()) // MICROS_PER_DAY
+
+
+def _check_names(agent_id: str, conversation_id: str) -> None:
+    check_text("agent_id", agent_id)
+    check_text("conversation_id", conversation_id)
