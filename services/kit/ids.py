@@ -22,9 +22,8 @@ def new_id() -> str:
 
 def keyed_hash(key: bytes, *parts: bytes | str) -> str:
     """HMAC-SHA256 over the length-prefixed parts, cut to 128 bits, as 32 hex digits."""
-    mac = hmac.new(key, digestmod=hashlib.sha256)
+    pieces: list[bytes] = []
     for part in parts:
         data = part.encode("utf-8") if isinstance(part, str) else part
-        mac.update(len(data).to_bytes(8, "big"))
-        mac.update(data)
-    return mac.digest()[:HASH_BYTES].hex()
+        pieces += (len(data).to_bytes(8, "big"), data)
+    return hmac.digest(key, b"".join(pieces), hashlib.sha256)[:HASH_BYTES].hex()

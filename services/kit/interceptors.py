@@ -7,6 +7,7 @@ in is checked before the handler sees it.
 from __future__ import annotations
 
 import asyncio
+import random
 import time
 import traceback
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -206,7 +207,7 @@ def _request_id(metadata: Mapping[str, Any]) -> str:
     given = metadata.get(REQUEST_ID_KEY, "")
     if isinstance(given, str) and 0 < len(given) <= MAX_REQUEST_ID and given.isprintable():
         return given
-    return new_id()
+    return f"{random.getrandbits(128):032x}"  # it need not be unguessable
 
 
 async def _abort(context: Context, error: PalimpsestError, request_id: str) -> NoReturn:

@@ -24,6 +24,8 @@ class Metrics:
             registry=self.registry,
         )
 
+        self._series: dict[tuple[str, str], Histogram] = {}  # `labels` takes a lock and makes texts
+
     def serve(self, host: str, port: int, stack: ExitStack) -> None:
         """Answers Prometheus at http://host:port/metrics until the stack is left. Raises StartupError."""
         try:
@@ -36,4 +38,7 @@ class Metrics:
 
     def observe_call(self, method: str, code: str, seconds: float) -> None:
         """Records a call that has ended."""
-        self._calls.labels(method, code).observe(seconds)
+        series = self._series.get((method, code))
+        if series is None:
+            series = self._series[method, code] = self._calls.labels(method, code)
+        series.observe(seconds)

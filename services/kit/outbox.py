@@ -52,6 +52,7 @@ class OutboxRow:
     job: NewJob
 
 
+_COMPACT = json.JSONEncoder(separators=(",", ":"))  # json.dumps would make one for each call
 INSERT = "INSERT INTO outbox (tenant, agent_id, type, subject, key, payload) VALUES (?, ?, ?, ?, ?, ?)"
 
 
@@ -226,7 +227,7 @@ def _ids_by_tenant(rows: Sequence[OutboxRow]) -> Mapping[str, list[int]]:
 
 
 def _values(tenant: str, job: NewJob) -> tuple[str, ...]:
-    payload = json.dumps(job.payload, separators=(",", ":"))
+    payload = _COMPACT.encode(job.payload)
     return tenant, job.agent_id, job.type, job.subject, job.key, payload
 
 

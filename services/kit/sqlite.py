@@ -31,6 +31,7 @@ Synchronous = Literal["FULL", "NORMAL"]
 MAX_GROUP = 512  # writes that share a transaction
 BUSY_TIMEOUT_MS = 5_000
 CACHE_KIB = 8_192
+CHECKPOINT_PAGES = 4_000  # 16 MiB of WAL: appends to many conversations touch the same pages again and again
 _NO_ROWS: Sequence[Row] = ()
 QUICK_CHECK_BYTES = 64 * 1024 * 1024  # larger files are not read whole at start (P-10)
 
@@ -234,6 +235,7 @@ def _connect(path: Path, synchronous: Synchronous = "FULL") -> sqlite3.Connectio
     connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
     connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
     connection.execute(f"PRAGMA synchronous = {synchronous}")
+    connection.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
     connection.execute("PRAGMA foreign_keys = ON")
     return connection
 

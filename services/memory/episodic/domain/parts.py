@@ -11,6 +11,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+# json.dumps would make an encoder for each call.
+_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 
 
@@ -53,7 +56,7 @@ Part: TypeAlias = Text | ToolCall | ToolResult | Attachment
 
 def canonical_json(value: object) -> str:
     """JSON with sorted keys and no spaces. Raises ValueError for NaN and infinities."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return _CANONICAL.encode(value)
 
 
 def encode(parts: Iterable[Part]) -> str:

@@ -14,6 +14,8 @@ A = TypeVar("A")
 
 MOST_TOGETHER = 256  # requests of one transaction
 IN_FLIGHT = 2  # transactions of one lane at once: the next is prepared while one commits
+BUSY = 4  # requests of a transaction; after one that had as many, the next waits for company
+LINGER_SECONDS = 0.002
 ALL_IN_FLIGHT = 8  # transactions at once
 
 
@@ -23,6 +25,7 @@ class _Lane(Generic[Q, A]):
 
     waiting: deque[tuple[Q, asyncio.Future[A]]] = field(default_factory=deque)
     running: int = 0
+    newest: int = 0  # requests of the transaction that was begun last
 
 
 class Coalescer(Generic[K, Q, A]):
@@ -61,7 +64,10 @@ class Coalescer(Generic[K, Q, A]):
         self._start()
 
     async def _flush(self, key: K, lane: _Lane[Q, A]) -> None:
+        if lane.newest >= BUSY:
+            await asyncio.sleep(LINGER_SECONDS)
         batch = [lane.waiting.popleft() for _ in range(min(len(lane.waiting), MOST_TOGETHER))]
+        lane.newest = len(batch)
         try:
             if batch:
                 _answer(batch, await self._run([request for request, _ in batch]))
