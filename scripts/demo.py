@@ -1,4 +1,4 @@
-"""`make run`: a real conversation through a fresh embedded suite, then recall, the prompt and the jobs.
+"""`make run`: a real conversation through a fresh embedded suite; recall, overlays, the prompt, the jobs.
 
 Everything goes over the wire, as an application would do it: the suite is a process of its own, this is a
 client with an API key. The data folder is thrown away at the end.
@@ -35,6 +35,7 @@ NEXT_MESSAGE = (
 )
 PROMPT_TOKENS = 1500
 SHOWN = 200
+SHOWN_ORIGINALS = 2
 
 out = Console(highlight=False, soft_wrap=True)
 
@@ -57,9 +58,11 @@ def main() -> None:
         questions(client)
         title("4. Recall: what is known")
         known(client, contact.id)
-        title("5. The prompt of the next turn")
+        title("5. Summaries over the messages")
+        overlays(client)
+        title("6. The prompt of the next turn")
         prompt(client)
-        title("6. The jobs behind it")
+        title("7. The jobs behind it")
         jobs(client)
     out.print(
         f"\nDone in {time.monotonic() - started:.1f} s. Start a suite to keep: [bold]palimpsest up[/bold]"
@@ -165,15 +168,42 @@ def known(client: Client, contact_id: str) -> None:
         out.print(f"    [dim]{why(hit.explanation)}[/dim]")
 
 
+def overlays(client: Client) -> None:
+    """What the jobs have laid over older messages, and the originals beneath."""
+    for _ in client.watch_jobs(agent_id=AGENT, until_idle=True):
+        pass
+    for page in client.render(CONVERSATION, page_size=1000):
+        for one in page.ranges:
+            if one.overlay is None:
+                out.print(f"{len(one.messages)} messages under no summary")
+                continue
+            overlay = one.overlay
+            out.print(
+                f"messages {overlay.from_depth} to {overlay.to_depth}: {overlay.message_tokens} tokens"
+                f" told in {overlay.token_count}, by {overlay.model}"
+            )
+            for line in overlay.summary.splitlines():
+                out.print(f"  │ {shown(line)}", style="cyan")
+            for message in one.messages[:SHOWN_ORIGINALS]:
+                out.print(f"    [dim]{message.id}, {message.author}: {shown(text_of(message))}[/dim]")
+            out.print(f"    [dim]… all {len(one.messages)} are there, to the letter[/dim]")
+
+
 def prompt(client: Client) -> None:
     """The prompt with its layers, tokens and sources."""
+    client.set_task(CONVERSATION, "Marta settles into the flat: coffee to be ordered, housewarming on 9 May.")
     made = client.assemble_prompt(CONVERSATION, NEXT_MESSAGE, author="Marta", budget_tokens=PROMPT_TOKENS)
-    table = Table("layer", "tokens", "of at most", "memories", "messages", "left out", box=None)
+    table = Table("layer", "tokens", "of at most", "memories", "messages", "summaries", "left out", box=None)
     for layer in made.layers:
         ids = ", ".join(ref.message_id for ref in layer.messages)
         counts = (str(layer.token_count), str(layer.budget_tokens))
         table.add_row(
-            layer.kind, *counts, str(len(layer.memory_ids)), shown(ids, 60), str(layer.omitted_count)
+            layer.kind,
+            *counts,
+            str(len(layer.memory_ids)),
+            shown(ids, 50),
+            str(len(layer.overlay_ids)),
+            str(layer.omitted_count),
         )
     out.print(table)
     out.print(f"{made.token_count} of {made.budget_tokens} tokens\n")

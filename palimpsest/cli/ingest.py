@@ -44,6 +44,11 @@ PARALLEL_CALLS = 16
     show_default=True,
     help="How to read the file.",
 )
+@click.option(
+    "--branch",
+    is_flag=True,
+    help="Let it part from what is stored: from there on it begins a branch, which becomes the active one.",
+)
 @click.option("--skip-bad", is_flag=True, help="Leave out bad lines, instead of storing nothing.")
 @click.option(
     "--max-text-bytes",
@@ -62,6 +67,7 @@ def command(
     conversation: str | None,
     contact: str | None,
     file_format: str,
+    branch: bool,
     skip_bad: bool,
     text_bytes: int,
     wait: bool,
@@ -78,6 +84,7 @@ def command(
         file_format=TranscriptFormat(file_format),
         text_bytes=text_bytes,
         base=conversation or safe_id(file.stem),
+        branch=branch,
     )
     try:
         found = survey(source, _report if skip_bad else _refuse)

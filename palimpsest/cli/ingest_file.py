@@ -30,12 +30,16 @@ class BadLine(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """A file and how it is read; `base` names its conversation, or begins the names of several."""
+    """A file and how it is read; `base` names its conversation, or begins the names of several.
+
+    With `branch` it may part from what is stored.
+    """
 
     path: Path
     file_format: TranscriptFormat
     text_bytes: int
     base: str
+    branch: bool = False
 
     def scan(self, on_bad: Callable[[BadLine], None]) -> Iterator[TranscriptMessage]:
         """The messages; each that cannot be stored goes to `on_bad` instead."""
@@ -121,7 +125,8 @@ class ChunkedFile:
 
     def _chunk(self, name: str, held: list[TranscriptMessage]) -> IngestChunk:
         self._lines.append([message.line for message in held])
-        return IngestChunk(conversation_id=name, messages=[to_new_message(message) for message in held])
+        messages = [to_new_message(message) for message in held]
+        return IngestChunk(conversation_id=name, messages=messages, branch=self._source.branch)
 
     def acknowledged(self) -> None:
         """The oldest chunk is stored."""

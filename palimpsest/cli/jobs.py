@@ -76,7 +76,7 @@ def watch_jobs(
         updates = client.watch_jobs(states=states, types=types, until_idle=until_idle)
         if as_json:
             async for update in updates:
-                print_json(update)
+                print_json(update, line=True)
             return
         from rich.live import Live
 

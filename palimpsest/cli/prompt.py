@@ -58,6 +58,8 @@ def _print(prompt: Prompt, form: str) -> None:
     elif form == "layers":
         for layer in prompt.layers:
             shown = f"{len(layer.memory_ids)} memories, {len(layer.messages)} messages"
+            if layer.overlay_ids:
+                shown += f", {len(layer.overlay_ids)} overlays"
             left_out = f", {layer.omitted_count} left out" if layer.omitted_count else ""
             click.echo(f"{layer.kind:10}{layer.token_count:7} of {layer.budget_tokens:7}  {shown}{left_out}")
         click.echo(f"{'total':10}{prompt.token_count:7} of {prompt.budget_tokens:7}")

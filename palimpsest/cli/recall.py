@@ -15,19 +15,9 @@ from palimpsest.cli.session import (
     one_line,
     print_json,
 )
+from palimpsest.cli.texts import MESSAGE_WIDTH, words
 from palimpsest.client import AsyncClient
-from palimpsest.models import (
-    Attachment,
-    Explanation,
-    Message,
-    RecalledMemories,
-    RecalledMessages,
-    SearchMode,
-    SearchScope,
-    ToolResult,
-)
-
-MESSAGE_WIDTH = 300
+from palimpsest.models import Explanation, RecalledMemories, RecalledMessages, SearchMode, SearchScope
 
 
 @click.command("recall")
@@ -94,18 +84,9 @@ def _print_hits(found: RecalledMemories | RecalledMessages, explain: bool) -> No
         message = message_hit.message
         place_of = f"{message.conversation_id} {message.sequence}"
         head = f"{message.author or message.role}, {day(message.time)} ({place_of})"
-        click.echo(f"{place:2}. {head}\n    {one_line(_words(message), MESSAGE_WIDTH)}")
+        click.echo(f"{place:2}. {head}\n    {one_line(words(message), MESSAGE_WIDTH)}")
         if explain:
             click.echo(f"    {_reason(message_hit.explanation)}")
-
-
-def _words(message: Message) -> str:
-    """The text of a message; of one without text, what there is to read."""
-    if message.text:
-        return message.text
-    results = [part.content for part in message.parts if isinstance(part, ToolResult)]
-    captions = [part.caption or part.uri for part in message.parts if isinstance(part, Attachment)]
-    return " ".join(results + captions)
 
 
 def _reason(explanation: Explanation) -> str:

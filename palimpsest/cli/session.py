@@ -108,9 +108,9 @@ async def find_contact(client: AsyncClient, given: str | None) -> str:
     return (await client.resolve_contact(given)).id if ":" in given else given
 
 
-def print_json(value: Any) -> None:
-    """Prints values of the client as JSON, with times in ISO 8601."""
-    click.echo(json.dumps(_plain(value), ensure_ascii=False, indent=2))
+def print_json(value: Any, *, line: bool = False) -> None:
+    """Prints values of the client as JSON, with times in ISO 8601; on one line where many follow."""
+    click.echo(json.dumps(_plain(value), ensure_ascii=False, indent=None if line else 2))
 
 
 def _plain(value: Any) -> Any:

@@ -9,16 +9,29 @@ import grpc
 
 from palimpsest.client.administration import AdministrationCalls
 from palimpsest.client.agents import AgentCalls
+from palimpsest.client.context import ContextCalls
 from palimpsest.client.conversations import ConversationCalls
+from palimpsest.client.history import HistoryCalls
 from palimpsest.client.memories import MemoryCalls
 from palimpsest.client.policy import RetryPolicy
+from palimpsest.client.state import StateCalls
 from palimpsest.client.transport import Transport
+from palimpsest.client.working import WorkingCalls
 from palimpsest.endpoint import resolve
 
 DEFAULT_AGENT = "default"
 
 
-class AsyncClient(AgentCalls, ConversationCalls, MemoryCalls, AdministrationCalls):
+class AsyncClient(
+    AgentCalls,
+    ConversationCalls,
+    HistoryCalls,
+    MemoryCalls,
+    WorkingCalls,
+    ContextCalls,
+    StateCalls,
+    AdministrationCalls,
+):
     """Calls a Palimpsest gateway; belongs to the event loop in which it is first used.
 
     Without a target: $PALIMPSEST_TARGET, else the suite that runs on this machine, else 127.0.0.1:7777.

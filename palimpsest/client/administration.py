@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing
 from datetime import timedelta
-from typing import Any
-
-import grpc
 
 from palimpsest import models
 from palimpsest.client import incoming, names, outgoing
 from palimpsest.client.base import Calls
-from palimpsest.client.failures import to_error
-from palimpsest.client.transport import new_request_id
 from palimpsest.gateway.v1 import administration_pb2 as pb
 
 
@@ -53,21 +49,10 @@ class AdministrationCalls(Calls):
             until_idle=until_idle,
             interval=outgoing.duration(interval),
         )
-        attempt = 0
-        while True:
-            attempt += 1
-            request_id = new_request_id()
-            metadata = self._transport.metadata(request_id)
-            call: Any = self._transport.stub.WatchJobs(request, metadata=metadata)
-            try:
-                async for update in call:
-                    attempt = 1
-                    yield incoming.job_update(update)
-                return
-            except grpc.aio.AioRpcError as failure:
-                await self._transport.backoff(to_error(failure, request_id), attempt)
-            finally:
-                call.cancel()
+        updates = self._transport.resumed(self._transport.stub.WatchJobs, lambda: request)
+        async with aclosing(updates):
+            async for update in updates:
+                yield incoming.job_update(update)
 
     async def retry_job(self, job_id: str) -> models.Job:
         """Queues a dead, failed or cancelled job again."""

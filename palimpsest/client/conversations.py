@@ -83,23 +83,41 @@ class ConversationCalls(Calls):
         )
 
     async def record_turn(
-        self, conversation_id: str, messages: Sequence[models.NewMessage]
+        self,
+        conversation_id: str,
+        messages: Sequence[models.NewMessage],
+        *,
+        parent_id: str | None = None,
+        branch: bool = False,
     ) -> models.RecordedTurn:
-        """Stores 1 to 500 messages after the newest one of the conversation."""
+        """Stores 1 to 500 messages after the leaf of the active path, or after `parent_id` ("" for the root).
+
+        With `branch` the parent may be any message (an edited message, an answer generated again), and the
+        path to what is stored becomes the active one; else another parent than the leaf is a
+        ParentConflictError.
+        """
         request = pb.RecordTurnRequest(
             agent_id=self._agent,
             conversation_id=conversation_id,
             messages=[outgoing.new_message(message) for message in messages],
             request_id=new_request_id(),
+            parent_id=parent_id,
+            branch=branch,
         )
         return incoming.recorded_turn(await self._transport.call(self._transport.stub.RecordTurn, request))
 
     async def ingest_chunk(
-        self, conversation_id: str, messages: Sequence[models.NewMessage], *, parent_id: str = ""
+        self,
+        conversation_id: str,
+        messages: Sequence[models.NewMessage],
+        *,
+        parent_id: str = "",
+        branch: bool = False,
     ) -> models.IngestAck:
         """Stores 1 to 500 messages of a transcript after `parent_id`, by default from its root.
 
-        Stored again, they add nothing.
+        Stored again, they add nothing. With `branch` they may part from what is stored, and the path to them
+        becomes the active one.
         """
         request = pb.IngestRequest(
             agent_id=self._agent,
@@ -107,6 +125,7 @@ class ConversationCalls(Calls):
             messages=[outgoing.new_message(message) for message in messages],
             parent_id=parent_id,
             request_id=new_request_id(),
+            branch=branch,
         )
         answer = await self._transport.call(self._transport.stub.Ingest, request)
         return incoming.ingest_ack(conversation_id, answer)
@@ -117,14 +136,21 @@ class ConversationCalls(Calls):
         messages: AsyncIterable[models.NewMessage] | Iterable[models.NewMessage],
         *,
         parent_id: str = "",
+        branch: bool = False,
         chunk_messages: int = ingest.CHUNK_MESSAGES,
     ) -> models.Ingested:
         """Stores a transcript of any length, chunk by chunk, and returns once all of it is stored for good.
 
-        After a failure, run it again from the beginning: what is there is found, the rest is added.
+        After a failure, run it again from the beginning: what is there is found, the rest is added. `branch`
+        is that of `ingest_chunk`.
         """
         chunks = ingest.cut(
-            self._agent, conversation_id, messages, parent_id=parent_id, chunk_messages=chunk_messages
+            self._agent,
+            conversation_id,
+            messages,
+            parent_id=parent_id,
+            branch=branch,
+            chunk_messages=chunk_messages,
         )
         stored, created, last_id = 0, 0, parent_id
         token: models.FreshnessToken | None = None

@@ -15,7 +15,8 @@ from palimpsest.common.v1 import jobs_pb2, recall_pb2, resources_pb2
 from palimpsest.gateway.v1 import administration_pb2, conversations_pb2, memories_pb2, prompt_pb2
 
 
-def _time(holder: ProtoMessage, field: str) -> datetime | None:
+def time_of(holder: ProtoMessage, field: str) -> datetime | None:
+    """A time in UTC; None where it is not set."""
     if not holder.HasField(field):
         return None
     value: Timestamp = getattr(holder, field)
@@ -28,7 +29,7 @@ def agent(proto: resources_pb2.Agent) -> models.Agent:
         id=proto.id,
         display_name=proto.display_name,
         system_prompt=proto.system_prompt,
-        create_time=_time(proto, "create_time"),
+        create_time=time_of(proto, "create_time"),
     )
 
 
@@ -39,7 +40,7 @@ def contact(proto: resources_pb2.Contact) -> models.Contact:
         agent_id=proto.agent_id,
         display_name=proto.display_name,
         identities=tuple(proto.identities),
-        create_time=_time(proto, "create_time"),
+        create_time=time_of(proto, "create_time"),
         merged_into=proto.merged_into,
         merged_ids=tuple(proto.merged_ids),
     )
@@ -52,13 +53,21 @@ def conversation(proto: resources_pb2.Conversation) -> models.Conversation:
         agent_id=proto.agent_id,
         contact_id=proto.contact_id,
         title=proto.title,
-        create_time=_time(proto, "create_time"),
-        update_time=_time(proto, "update_time"),
+        create_time=time_of(proto, "create_time"),
+        update_time=time_of(proto, "update_time"),
         stored_count=proto.stored_count,
         indexed_count=proto.indexed_count,
         leaf_id=proto.leaf_id,
         authors=tuple(proto.authors),
+        depth=proto.depth,
+        covered_count=proto.covered_count,
+        forked_from=_ref(proto.forked_from) if proto.HasField("forked_from") else None,
     )
+
+
+def tool_call(proto: resources_pb2.ToolCall) -> models.ToolCall:
+    """A call of a tool."""
+    return models.ToolCall(call_id=proto.call_id, name=proto.name, arguments=MessageToDict(proto.arguments))
 
 
 def _parts(protos: Iterable[resources_pb2.Part]) -> tuple[models.Part, ...]:
@@ -71,10 +80,7 @@ def _part(proto: resources_pb2.Part) -> models.Part | None:
         case "text":
             return models.TextPart(proto.text)
         case "tool_call":
-            call = proto.tool_call
-            return models.ToolCall(
-                call_id=call.call_id, name=call.name, arguments=MessageToDict(call.arguments)
-            )
+            return tool_call(proto.tool_call)
         case "tool_result":
             result = proto.tool_result
             return models.ToolResult(call_id=result.call_id, content=result.content, is_error=result.is_error)
@@ -94,18 +100,20 @@ def message(proto: resources_pb2.Message) -> models.Message:
         role=names.ROLES.name(proto.role),
         author=proto.author,
         session=proto.session,
-        time=_time(proto, "time"),
-        create_time=_time(proto, "create_time"),
+        time=time_of(proto, "time"),
+        create_time=time_of(proto, "create_time"),
         parts=_parts(proto.parts),
         token_count=proto.token_count,
+        depth=proto.depth,
     )
+
+
+def _ref(proto: resources_pb2.MessageRef) -> models.MessageRef:
+    return models.MessageRef(conversation_id=proto.conversation_id, message_id=proto.message_id)
 
 
 def _refs(protos: Iterable[resources_pb2.MessageRef]) -> tuple[models.MessageRef, ...]:
-    return tuple(
-        models.MessageRef(conversation_id=proto.conversation_id, message_id=proto.message_id)
-        for proto in protos
-    )
+    return tuple(map(_ref, protos))
 
 
 def _token(holder: ProtoMessage) -> models.FreshnessToken | None:
@@ -160,17 +168,20 @@ def memory(proto: resources_pb2.Memory) -> models.Memory:
         confidence=proto.confidence,
         source=names.SOURCES.name(proto.source),
         provenance=_refs(proto.provenance),
-        create_time=_time(proto, "create_time"),
-        update_time=_time(proto, "update_time"),
-        access_time=_time(proto, "access_time"),
+        create_time=time_of(proto, "create_time"),
+        update_time=time_of(proto, "update_time"),
+        access_time=time_of(proto, "access_time"),
         access_count=proto.access_count,
-        valid_from_time=_time(proto, "valid_from_time"),
-        valid_to_time=_time(proto, "valid_to_time"),
+        valid_from_time=time_of(proto, "valid_from_time"),
+        valid_to_time=time_of(proto, "valid_to_time"),
         superseded_by=proto.superseded_by,
         supersedes=proto.supersedes,
         version=proto.version,
-        expire_time=_time(proto, "expire_time"),
+        expire_time=time_of(proto, "expire_time"),
         indexed=proto.indexed,
+        verification=names.VERIFICATIONS.name(proto.verification),
+        contradicts=tuple(proto.contradicts),
+        revision=proto.revision,
     )
 
 
@@ -262,6 +273,8 @@ def prompt(proto: prompt_pb2.AssemblePromptResponse) -> models.Prompt:
                 memory_ids=tuple(layer.memory_ids),
                 messages=_refs(layer.messages),
                 omitted_count=layer.omitted_count,
+                overlay_ids=tuple(layer.overlay_ids),
+                working=_working(layer.working) if layer.HasField("working") else None,
             )
             for layer in proto.layers
         ),
@@ -273,6 +286,17 @@ def prompt(proto: prompt_pb2.AssemblePromptResponse) -> models.Prompt:
         budget_tokens=proto.budget_tokens,
         failures=_failures(proto.failures),
         unindexed=_unindexed(proto.unindexed),
+        system_prompt_revision=proto.system_prompt_revision,
+    )
+
+
+def _working(proto: prompt_pb2.WorkingSources) -> models.WorkingSources:
+    return models.WorkingSources(
+        notes_version=proto.notes_version,
+        task=proto.task,
+        turn_id=proto.turn_id,
+        result_count=proto.result_count,
+        entries=tuple(proto.entries),
     )
 
 
@@ -288,11 +312,11 @@ def job(proto: jobs_pb2.Job) -> models.Job:
         max_attempts=proto.max_attempts,
         progress=proto.progress,
         error=proto.error,
-        create_time=_time(proto, "create_time"),
-        update_time=_time(proto, "update_time"),
-        finish_time=_time(proto, "finish_time"),
-        not_before_time=_time(proto, "not_before_time"),
-        lease_expire_time=_time(proto, "lease_expire_time"),
+        create_time=time_of(proto, "create_time"),
+        update_time=time_of(proto, "update_time"),
+        finish_time=time_of(proto, "finish_time"),
+        not_before_time=time_of(proto, "not_before_time"),
+        lease_expire_time=time_of(proto, "lease_expire_time"),
         result_ids=tuple(proto.result_ids),
         revision=proto.revision,
     )
@@ -333,7 +357,7 @@ def api_key(proto: administration_pb2.ApiKey) -> models.ApiKey:
         display_name=proto.display_name,
         role=names.KEY_ROLES.name(proto.role),
         agent_ids=tuple(proto.agent_ids),
-        create_time=_time(proto, "create_time"),
-        expire_time=_time(proto, "expire_time"),
-        revoke_time=_time(proto, "revoke_time"),
+        create_time=time_of(proto, "create_time"),
+        expire_time=time_of(proto, "expire_time"),
+        revoke_time=time_of(proto, "revoke_time"),
     )

@@ -45,6 +45,7 @@ async def cut(
     messages: AsyncIterable[models.NewMessage] | Iterable[models.NewMessage],
     *,
     parent_id: str,
+    branch: bool,
     chunk_messages: int,
 ) -> AsyncIterator[pb.IngestRequest]:
     """A transcript in chunks of at most `chunk_messages` messages and about CHUNK_BYTES."""
@@ -54,10 +55,10 @@ async def cut(
         held.append(outgoing.new_message(message))
         size += held[-1].ByteSize()
         if len(held) >= chunk_messages or size >= CHUNK_BYTES:
-            yield _request(agent, conversation_id, held, parent_id)
+            yield _request(agent, conversation_id, held, parent_id, branch)
             held, size, parent_id = [], 0, ""
     if held:
-        yield _request(agent, conversation_id, held, parent_id)
+        yield _request(agent, conversation_id, held, parent_id, branch)
 
 
 async def requests(
@@ -66,11 +67,11 @@ async def requests(
     """Chunks as requests."""
     async for chunk in each(chunks):
         messages = [outgoing.new_message(message) for message in chunk.messages]
-        yield _request(agent, chunk.conversation_id, messages, chunk.parent_id)
+        yield _request(agent, chunk.conversation_id, messages, chunk.parent_id, chunk.branch)
 
 
 def _request(
-    agent: str, conversation_id: str, messages: list[resources_pb2.NewMessage], parent_id: str
+    agent: str, conversation_id: str, messages: list[resources_pb2.NewMessage], parent_id: str, branch: bool
 ) -> pb.IngestRequest:
     return pb.IngestRequest(
         agent_id=agent,
@@ -78,6 +79,7 @@ def _request(
         messages=messages,
         parent_id=parent_id,
         request_id=new_request_id(),
+        branch=branch,
     )
 
 

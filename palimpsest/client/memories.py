@@ -146,6 +146,7 @@ class MemoryCalls(Calls):
         start_time: datetime | None = None,
         end_time: datetime | None = None,
         neighbours: int = 0,
+        include_inactive: bool = False,
         fusion: models.ReciprocalRank | None = None,
         wait_for: Sequence[models.FreshnessToken | None] = (),
         reference_time: datetime | None = None,
@@ -154,8 +155,9 @@ class MemoryCalls(Calls):
         """Finds messages and returns the exact originals.
 
         Without a scope: all conversations with the person, named or the conversation's; where neither a
-        conversation nor a person is named, all of the agent. Relative dates in the query ("last week")
-        count from `reference_time`, by default now.
+        conversation nor a person is named, all of the agent. Messages on branches that were left are found
+        with `include_inactive` only. Relative dates in the query ("last week") count from `reference_time`,
+        by default now.
         """
         everywhere = scope is None and not conversation_id and not contact_id
         request = pb.RecallConversationRequest(
@@ -168,6 +170,7 @@ class MemoryCalls(Calls):
             limit=limit,
             filter=outgoing.message_filter(roles, authors, start_time, end_time),
             neighbours=neighbours,
+            include_inactive=include_inactive,
             fusion=outgoing.fusion(fusion),
             wait_for=outgoing.tokens(wait_for),
             reference_time=outgoing.timestamp(reference_time),

@@ -33,15 +33,20 @@ def duration(span: timedelta | None) -> Duration | None:
     return made
 
 
+def tool_call(value: models.ToolCall) -> resources_pb2.ToolCall:
+    """A call of a tool."""
+    call = resources_pb2.ToolCall(call_id=value.call_id, name=value.name)
+    call.arguments.update(dict(value.arguments))
+    return call
+
+
 def part(value: models.Part) -> resources_pb2.Part:
     """A part of a message."""
     match value:
         case models.TextPart():
             return resources_pb2.Part(text=value.text)
         case models.ToolCall():
-            call = resources_pb2.ToolCall(call_id=value.call_id, name=value.name)
-            call.arguments.update(dict(value.arguments))
-            return resources_pb2.Part(tool_call=call)
+            return resources_pb2.Part(tool_call=tool_call(value))
         case models.ToolResult():
             result = resources_pb2.ToolResult(
                 call_id=value.call_id, content=value.content, is_error=value.is_error

@@ -45,15 +45,19 @@ class RetryPolicy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallPolicy:
-    """Default timeouts in seconds by method name (streams have none), and the retry policy of all methods."""
+    """Default timeouts in seconds by method name (streams have none), and the one retry policy.
+
+    `retried` are the methods that may be called again when it is not known what became of the first call.
+    """
 
     timeouts: Mapping[str, float]
     retries: RetryPolicy
+    retried: frozenset[str]
 
 
 @cache
 def gateway_policy() -> CallPolicy:
-    """The gateway's service config."""
+    """The service config of the gateway and of the services that it passes on; methods' names are unique."""
     text = (resources.files("palimpsest") / "service_configs" / "gateway.json").read_text("utf-8")
     configs = json.loads(text)["methodConfig"]
     timeouts = {
@@ -70,6 +74,9 @@ def gateway_policy() -> CallPolicy:
             initial_backoff=_seconds(retry["initialBackoff"]),
             max_backoff=_seconds(retry["maxBackoff"]),
             multiplier=retry["backoffMultiplier"],
+        ),
+        retried=frozenset(
+            name["method"] for config in configs if "retryPolicy" in config for name in config["name"]
         ),
     )
 

@@ -5,18 +5,26 @@ from __future__ import annotations
 import asyncio
 import time
 import uuid
+from collections.abc import AsyncGenerator, Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import grpc
 from google.protobuf.message import Message
 
-from palimpsest.client.failures import REQUEST_ID_KEY, to_error
+from palimpsest.client.failures import REQUEST_ID_KEY, is_described, to_error
 from palimpsest.client.policy import RetryPolicy, gateway_policy
-from palimpsest.errors import PalimpsestError
+from palimpsest.errors import CallCancelledError, InternalError, PalimpsestError, UnavailableError
 from palimpsest.gateway.v1.gateway_pb2_grpc import GatewayServiceStub
+from palimpsest.history.v1.history_pb2_grpc import HistoryServiceStub
+from palimpsest.state.v1.state_pb2_grpc import StateServiceStub
+from palimpsest.working.v1.working_pb2_grpc import WorkingMemoryServiceStub
 
 if TYPE_CHECKING:
     from palimpsest.gateway.v1.gateway_pb2_grpc import GatewayServiceAsyncStub
+    from palimpsest.history.v1.history_pb2_grpc import HistoryServiceAsyncStub
+    from palimpsest.state.v1.state_pb2_grpc import StateServiceAsyncStub
+    from palimpsest.working.v1.working_pb2_grpc import WorkingMemoryServiceAsyncStub
 
 RequestT = TypeVar("RequestT", bound=Message, contravariant=True)
 ResponseT = TypeVar("ResponseT")
@@ -31,6 +39,8 @@ CHANNEL_OPTIONS = (
     ("grpc.initial_reconnect_backoff_ms", 100),
     ("grpc.min_reconnect_backoff_ms", 100),
     ("grpc.max_reconnect_backoff_ms", 2000),
+    # A watch may be silent for hours: a connection that died meanwhile is found out.
+    ("grpc.keepalive_time_ms", 30_000),
 )
 
 Metadata = tuple[tuple[str, str], ...]
@@ -42,6 +52,16 @@ class UnaryMethod(Protocol[RequestT, ResponseT]):
     def __call__(
         self, request: RequestT, /, *, timeout: float | None = None, metadata: Any = None
     ) -> grpc.aio.UnaryUnaryCall[Any, ResponseT]: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stubs:
+    """One a proto service, all over the same channel."""
+
+    gateway: GatewayServiceAsyncStub
+    history: HistoryServiceAsyncStub
+    working: WorkingMemoryServiceAsyncStub
+    state: StateServiceAsyncStub
 
 
 def new_request_id() -> str:
@@ -68,18 +88,28 @@ class Transport:
         self._authorization: Metadata = (("authorization", f"Bearer {api_key}"),) if api_key else ()
         self._credentials = credentials
         self._channel: grpc.aio.Channel | None = None
-        self._stub: GatewayServiceAsyncStub | None = None
+        self._stubs: Stubs | None = None
         self._closed = False
 
     @property
-    def stub(self) -> GatewayServiceAsyncStub:
-        """The stub. The first use opens the channel, so that a client can be made outside of a loop."""
-        if self._stub is None:
+    def stubs(self) -> Stubs:
+        """The stubs. The first use opens the channel, so that a client can be made outside of a loop."""
+        if self._stubs is None:
             if self._closed:
                 raise RuntimeError("the client is closed")
-            self._channel = self._open()
-            self._stub = GatewayServiceStub(self._channel)
-        return self._stub
+            channel = self._channel = self._open()
+            self._stubs = Stubs(
+                gateway=GatewayServiceStub(channel),
+                history=HistoryServiceStub(channel),
+                working=WorkingMemoryServiceStub(channel),
+                state=StateServiceStub(channel),
+            )
+        return self._stubs
+
+    @property
+    def stub(self) -> GatewayServiceAsyncStub:
+        """The gateway's own stub."""
+        return self.stubs.gateway
 
     def _open(self) -> grpc.aio.Channel:
         if self._credentials is None:
@@ -88,7 +118,7 @@ class Transport:
 
     async def close(self) -> None:
         """Ends running calls and the channel. Again is no change."""
-        self._closed, self._stub = True, None
+        self._closed, self._stubs = True, None
         channel, self._channel = self._channel, None
         if channel is not None:
             await channel.close()
@@ -109,10 +139,15 @@ class Transport:
         request: RequestT,
         *,
         timeout: float | None = None,
-        retry: bool = True,
+        retry: bool | None = None,
     ) -> ResponseT:
-        """The answer. The timeout spans all attempts; the same request, ids and all, is sent again."""
-        seconds = timeout if timeout is not None else self.default_timeout(_method_name(request))
+        """The answer. The timeout spans all attempts; the same request, ids and all, is sent again.
+
+        Whether a failed call is tried again is the service config's to say, unless `retry` does.
+        """
+        name = _method_name(request)
+        seconds = timeout if timeout is not None else self.default_timeout(name)
+        retry = name in gateway_policy().retried if retry is None else retry
         deadline = time.monotonic() + seconds
         request_id = new_request_id()
         attempt = 0
@@ -131,12 +166,44 @@ class Transport:
                     raise error from failure
             await asyncio.sleep(delay)
 
+    async def resumed(
+        self, method: Callable[..., Any], request: Callable[[], Message]
+    ) -> AsyncGenerator[Any, None]:
+        """Responses of a stream that is opened again when it breaks off in a way that may pass.
+
+        `request` is asked anew each time, so that it can say where to go on.
+        """
+        attempt = 0
+        while True:
+            attempt += 1
+            request_id = new_request_id()
+            call: Any = method(request(), metadata=self.metadata(request_id))
+            try:
+                async for response in call:
+                    attempt = 1
+                    yield response
+                return
+            except grpc.aio.AioRpcError as failure:
+                error = to_error(failure, request_id)
+                if self._closed:
+                    raise error from failure
+                await self.backoff(_passing(error, failure), attempt)
+            finally:
+                call.cancel()
+
     async def backoff(self, error: PalimpsestError, attempt: int) -> None:
         """Waits before a stream is opened again; raises the error when there is no point in that."""
         delay = self.retries.delay(error, attempt)
         if delay is None:
             raise error
         await asyncio.sleep(delay)
+
+
+def _passing(error: PalimpsestError, failure: grpc.aio.AioRpcError) -> PalimpsestError:
+    """A server that stops ends its streams with codes that say nothing of why: that passes."""
+    if isinstance(error, CallCancelledError | InternalError) and not is_described(failure):
+        return UnavailableError("the stream broke off", request_id=error.request_id)
+    return error
 
 
 def _method_name(request: Message) -> str:

@@ -35,7 +35,10 @@ class Contact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversation:
-    """An ordered series of messages; `indexed_count` of its `stored_count` messages can be recalled."""
+    """A tree of messages; `indexed_count` of its `stored_count` messages can be recalled.
+
+    The active path ends with `leaf_id` and has `depth` messages, of which `covered_count` are under overlays.
+    """
 
     id: str
     agent_id: str
@@ -47,6 +50,9 @@ class Conversation:
     indexed_count: int
     leaf_id: str
     authors: tuple[str, ...]
+    depth: int
+    covered_count: int
+    forked_from: MessageRef | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +106,7 @@ class NewMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """A message as it is stored, never changed afterwards."""
+    """A message as it is stored, never changed afterwards; `depth` is its place on its path, from 1."""
 
     id: str
     conversation_id: str
@@ -113,6 +119,7 @@ class Message:
     create_time: datetime | None
     parts: tuple[Part, ...]
     token_count: int
+    depth: int
 
     @property
     def text(self) -> str:
@@ -170,12 +177,14 @@ class RecordedTurn:
 class IngestChunk:
     """Messages of a transcript, 1 to 500, each the parent of the next.
 
-    In a stream, a chunk without `parent_id` follows the previous chunk of its conversation.
+    In a stream, a chunk without `parent_id` follows the previous chunk of its conversation. With `branch` it
+    may part from what is stored, and the path to it becomes the active one.
     """
 
     conversation_id: str
     messages: Sequence[NewMessage]
     parent_id: str = ""
+    branch: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

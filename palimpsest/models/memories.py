@@ -15,12 +15,17 @@ from palimpsest.models.names import (
     MemorySource,
     Role,
     UnindexedState,
+    Verification,
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
-    """A distilled statement; `superseded_by` is empty and `valid_to_time` None while it is live."""
+    """A distilled statement.
+
+    It is live from `valid_from_time` until `valid_to_time` (None: for good); `superseded_by` names what
+    replaced it, or will then. `contradicts` are ids of memories that cannot hold beside it.
+    """
 
     id: str
     key: str
@@ -43,6 +48,9 @@ class Memory:
     version: int
     expire_time: datetime | None
     indexed: bool
+    verification: Verification
+    contradicts: tuple[str, ...]
+    revision: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,8 +164,19 @@ class RecalledMessages:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WorkingSources:
+    """What of the working memory a prompt shows, whole or cut; `entries` are "label/key"."""
+
+    notes_version: int
+    task: bool
+    turn_id: str
+    result_count: int
+    entries: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Layer:
-    """A part of the prompt with a share of the budget."""
+    """A part of the prompt with a share of the budget, and where it came from."""
 
     kind: LayerKind
     text: str
@@ -166,6 +185,8 @@ class Layer:
     memory_ids: tuple[str, ...]
     messages: tuple[MessageRef, ...]
     omitted_count: int
+    overlay_ids: tuple[str, ...]
+    working: WorkingSources | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,3 +214,4 @@ class Prompt:
     budget_tokens: int
     failures: tuple[ChannelFailure, ...]
     unindexed: tuple[Unindexed, ...]
+    system_prompt_revision: int

@@ -20,11 +20,16 @@ FactType = Literal[
     "skill",
     "task",
 ]
+Verification = Literal["not_needed", "pending", "verified"]
 MemorySource = Literal["turn", "pre_compaction", "reflection", "explicit", "consolidation", "import"]
 Channel = Literal["vector", "keyword", "key", "messages"]
 SearchMode = Literal["semantic", "keyword", "hybrid"]
 SearchScope = Literal["contact", "conversation", "all"]
-LayerKind = Literal["system", "facts", "history", "retrieved", "message"]
+LayerKind = Literal["system", "facts", "working", "history", "retrieved", "message"]
+WindowMode = Literal["auto", "full"]
+ContextKind = Literal["readonly", "writable", "searchable", "loadable"]
+ContextWriter = Literal["application", "model"]
+FieldType = Literal["string", "number", "bool", "time"]
 JobState = Literal["queued", "running", "succeeded", "failed", "dead", "cancelled"]
 KeyRole = Literal["reader", "writer", "admin", "operator"]
 UnindexedState = Literal["pending", "dead"]

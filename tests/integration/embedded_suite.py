@@ -14,6 +14,9 @@ from google.rpc.error_details_pb2 import BadRequest, ErrorInfo
 from google.rpc.status_pb2 import Status
 from palimpsest.common.v1 import resources_pb2
 from palimpsest.gateway.v1 import conversations_pb2, gateway_pb2_grpc
+from palimpsest.history.v1 import history_pb2_grpc
+from palimpsest.state.v1 import state_pb2_grpc
+from palimpsest.working.v1 import working_pb2_grpc
 
 from services.embedded import compose
 from services.gateway.adapters.sqlite_keys import SqliteKeyStore
@@ -38,9 +41,7 @@ class Running:
         """A stub whose calls carry the operator's key, or another ("" for none)."""
         channel = grpc.aio.insecure_channel(f"127.0.0.1:{self.port}")
         self._stack.push_async_callback(channel.close)
-        return Keyed(
-            gateway_pb2_grpc.GatewayServiceStub(channel), self.operator if secret is None else secret
-        )
+        return Keyed(Stubs(channel), self.operator if secret is None else secret)
 
     async def key(self, role: Role, tenant: str = "default", agents: frozenset[str] | None = None) -> str:
         """A key written straight into the store, as another tenant's could not be made otherwise."""
@@ -65,6 +66,21 @@ class Running:
         await SqliteKeyStore(database).add(key)
         await database.close()
         return secret
+
+
+class Stubs:
+    """The methods of all services that the gateway serves; their names are unique."""
+
+    def __init__(self, channel: grpc.aio.Channel) -> None:
+        self._stubs: tuple[Any, ...] = (
+            gateway_pb2_grpc.GatewayServiceStub(channel),
+            history_pb2_grpc.HistoryServiceStub(channel),
+            working_pb2_grpc.WorkingMemoryServiceStub(channel),
+            state_pb2_grpc.StateServiceStub(channel),
+        )
+
+    def __getattr__(self, name: str) -> Any:
+        return next(getattr(stub, name) for stub in self._stubs if hasattr(stub, name))
 
 
 class Keyed:

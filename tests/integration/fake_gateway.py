@@ -23,6 +23,8 @@ from palimpsest.gateway.v1 import (
     memories_pb2,
     prompt_pb2,
 )
+from palimpsest.history.v1 import history_pb2, history_pb2_grpc
+from palimpsest.state.v1 import state_pb2, state_pb2_grpc
 
 DEFAULT_PAGE = 100
 
@@ -87,6 +89,8 @@ class FakeGateway(gateway_pb2_grpc.GatewayServiceServicer):
         self.started = threading.Event()
         self.release = threading.Event()
         self.cancelled = threading.Event()
+        self.history = FakeHistory(self)
+        self.state = FakeState(self)
 
     def requests(self, method: str) -> list[Any]:
         """The requests of a method, in order."""
@@ -349,6 +353,53 @@ class FakeGateway(gateway_pb2_grpc.GatewayServiceServicer):
         return administration_pb2.CreateApiKeyResponse(key=key, secret="pk_k1_hidden")
 
 
+class FakeHistory(history_pb2_grpc.HistoryServiceServicer):
+    """A conversation in which `count` messages are said; a watch breaks off as `breaks` says.
+
+    Each break is how many events the stream brings first, and the code and details with which it ends.
+    """
+
+    def __init__(self, gateway: FakeGateway) -> None:
+        self._gateway = gateway
+        self.count = 0
+        self.breaks: deque[tuple[int, Fault]] = deque()
+        self.watches: list[history_pb2.WatchConversationRequest] = []
+
+    def WatchConversation(self, request: Any, context: Any) -> Iterator[Any]:
+        self.watches.append(history_pb2.WatchConversationRequest.FromString(request.SerializeToString()))
+        context.add_callback(self._gateway.cancelled.set)
+        start = int(request.resume_token) if request.resume_token else request.after_sequence
+        left, fault = self.breaks.popleft() if self.breaks else (self.count, None)
+        for number in range(start + 1, min(start + left, self.count) + 1):
+            message = resources_pb2.Message(id=f"m{number}", sequence=number)
+            yield history_pb2.WatchConversationResponse(message=message, resume_token=str(number))
+        if fault is not None:
+            self._gateway._fail(fault, context)
+        self._gateway.started.set()
+        self._gateway.cancelled.wait(30)
+
+
+class FakeState(state_pb2_grpc.StateServiceServicer):
+    """A document that changes `count` times; its watch breaks off after each change. Writes fail once."""
+
+    def __init__(self, gateway: FakeGateway) -> None:
+        self._gateway = gateway
+        self.count = 0
+        self.writes = 0
+
+    def WatchState(self, request: Any, context: Any) -> Iterator[Any]:
+        if request.after_version < self.count:
+            version = request.after_version + 1
+            yield state_pb2.WatchStateResponse(version=version, json=f'{{"n": {version}}}')
+        self._gateway._fail(DOWN, context)
+
+    def SetState(self, request: Any, context: Any) -> Any:
+        self.writes += 1
+        if self.writes == 1:
+            self._gateway._fail(DOWN, context)
+        return state_pb2.SetStateResponse(version=1)
+
+
 def _job(job_id: str, state: jobs_pb2.JobState.ValueType) -> jobs_pb2.Job:
     return jobs_pb2.Job(
         id=job_id, type="index_message", agent_id="ada", subject="conversations/c/messages/1", state=state
@@ -367,6 +418,8 @@ def serving_fake() -> Iterator[FakeGateway]:
     fake = FakeGateway()
     server = grpc.server(ThreadPoolExecutor(max_workers=8))
     gateway_pb2_grpc.add_GatewayServiceServicer_to_server(fake, server)
+    history_pb2_grpc.add_HistoryServiceServicer_to_server(fake.history, server)
+    state_pb2_grpc.add_StateServiceServicer_to_server(fake.state, server)
     fake.target = f"127.0.0.1:{server.add_insecure_port('127.0.0.1:0')}"
     server.start()
     try:

@@ -20,7 +20,9 @@ from palimpsest.gateway.v1 import gateway_pb2, prompt_pb2
 from palimpsest.gateway.v1 import memories_pb2 as mem
 
 from services.kit.identity import Role
+from services.kit.times import now
 from tests.integration.embedded_suite import Running, failure, running, said
+from tests.integration.judged import judgements, verdict
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 CODE = grpc.StatusCode
@@ -90,13 +92,28 @@ async def recorded(stub: Any, agent: str, conversation: str, *messages: Any) -> 
     return answer
 
 
-async def requests_of(stub: Any, agent: str) -> dict[str, Any]:
+async def judged(suite: Running, stub: Any, agent: str) -> tuple[str, str]:
+    """A memory that another one replaced, and a contradiction, as a judge would find them."""
+    texts = ("lives in Oslo", "lives in Bergen", "eats no meat", "loves steak")
+    ids = [
+        (await stub.Remember(mem.RememberRequest(agent_id=agent, key=f"judged.{n}", value=text))).memory.id
+        for n, text in enumerate(texts)
+    ]
+    async with judgements(suite.data) as store:
+        assert await store.supersede("default", agent, verdict(ids[0], ids[1]), now())
+        assert await store.record_contradiction("default", agent, verdict(ids[2], ids[3]), now())
+    (found,) = (await stub.ListContradictions(mem.ListContradictionsRequest(agent_id=agent))).contradictions
+    return ids[0], found.id
+
+
+async def requests_of(suite: Running, stub: Any, agent: str) -> dict[str, Any]:
     """A request for each RPC that names an agent, about things that exist; deeds come last."""
     ann, bob = await person(stub, agent, "telegram:1"), await person(stub, agent, "telegram:2")
     turn = await recorded(stub, agent, "c", said("the heron nests"))
     written = await stub.Remember(mem.RememberRequest(agent_id=agent, key="bird", value="likes herons"))
     message, memory = turn.messages[0].message_id, written.memory.id
     where: dict[str, Any] = {"agent_id": agent}
+    replaced, contradiction = await judged(suite, stub, agent)
     chunk = conv.IngestRequest(**where, conversation_id="c", messages=[said("more")], parent_id=message)
     change = conv.UpdateAgentRequest(agent=resources_pb2.Agent(id=agent, display_name="Ada"))
     change.update_mask.paths.append("display_name")
@@ -127,6 +144,9 @@ async def requests_of(stub: Any, agent: str) -> dict[str, Any]:
         "ListJobs": admin.ListJobsRequest(filter=jobs),
         "WatchJobs": admin.WatchJobsRequest(filter=jobs, until_idle=True),
         "UpdateMemory": pin,
+        "ListContradictions": mem.ListContradictionsRequest(**where),
+        "UndoSupersession": mem.UndoSupersessionRequest(**where, memory_id=replaced),
+        "ResolveContradiction": mem.ResolveContradictionRequest(**where, contradiction_id=contradiction),
         "Ingest": chunk,
         "IngestStream": conv.IngestStreamRequest(chunk=chunk),
         "RecordTurn": conv.RecordTurnRequest(**where, conversation_id="c", messages=[said("again")]),
@@ -141,7 +161,7 @@ async def test_a_limited_key_and_another_tenant_reach_nothing_of_an_agent(
     suite: Running, stub: Any, agent: str
 ) -> None:
     """X-1, G-9. Its owner, last of all, may do the same things."""
-    requests = await requests_of(stub, agent)
+    requests = await requests_of(suite, stub, agent)
     assert set(requests) == set(METHODS) - NAME_NO_AGENT, "a new RPC belongs in one or the other"
     elsewhere = await suite.stub(await suite.key(Role.OPERATOR, agents=frozenset({"elsewhere"})))
     stranger = await suite.stub(await suite.key(Role.OPERATOR, tenant="other"))
@@ -199,12 +219,15 @@ async def test_a_read_waits_for_its_own_agent_only(stub: Any, agent: str) -> Non
 
 
 async def test_every_request_without_its_agent_or_with_one_too_long_names_the_field(
-    stub: Any, agent: str
+    suite: Running, stub: Any, agent: str
 ) -> None:
     """X-2, for each RPC that takes an agent's id as its first field; nothing is stored."""
-    requests = await requests_of(stub, agent)
+    requests = await requests_of(suite, stub, agent)
     listing = conv.ListMessagesRequest(agent_id=agent, conversation_id="c")
     before = (await stub.ListMessages(listing)).messages
+    everything = mem.ListMemoriesRequest(agent_id=agent, include_superseded=True)
+    known = (await stub.ListMemories(everything)).memories
+    assert known
     for method, request in requests.items():
         if method in ("UpdateAgent", "IngestStream", "ListJobs", "WatchJobs"):
             continue
@@ -215,8 +238,7 @@ async def test_every_request_without_its_agent_or_with_one_too_long_names_the_fi
             wrong = await failure(called(stub, method, broken))
             assert wrong == (CODE.INVALID_ARGUMENT, "INVALID_FIELD", ["agent_id"]), (method, bad)
     assert (await stub.ListMessages(listing)).messages == before
-    memories = (await stub.ListMemories(mem.ListMemoriesRequest(agent_id=agent))).memories
-    assert [memory.key for memory in memories] == ["bird"]
+    assert [m.revision for m in (await stub.ListMemories(everything)).memories] == [m.revision for m in known]
 
 
 def bad_requests(agent: str) -> list[tuple[str, Any, str]]:

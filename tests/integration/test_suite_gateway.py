@@ -12,7 +12,7 @@ from typing import Any
 
 import grpc
 import pytest
-from palimpsest.common.v1 import resources_pb2
+from google.protobuf.message_factory import GetMessageClass
 from palimpsest.gateway.v1 import (
     administration_pb2,
     conversations_pb2,
@@ -20,20 +20,26 @@ from palimpsest.gateway.v1 import (
     memories_pb2,
     prompt_pb2,
 )
+from palimpsest.history.v1 import history_pb2, overlays_pb2
+from palimpsest.state.v1 import state_pb2
+from palimpsest.working.v1 import working_pb2
 
 from services.embedder.rpc.servicer import ROLES as EMBEDDER_ROLES
 from services.gateway.rpc.servicer import ROLES
 from services.kit.identity import Role
+from services.kit.serving import roles_of
 from services.kit.timeouts import method_timeouts, service_config
 from tests.integration.embedded_suite import AGENT, Running, failure, prepare, running, said
 
 CODE = grpc.StatusCode
 SERVICE = gateway_pb2.DESCRIPTOR.services_by_name["GatewayService"]
-MESSAGES = {
-    name: getattr(module, name)
-    for module in (administration_pb2, conversations_pb2, memories_pb2, prompt_pb2)
-    for name in module.DESCRIPTOR.message_types_by_name
-}
+PASSED_ON = (
+    history_pb2.DESCRIPTOR.services_by_name["HistoryService"],
+    working_pb2.DESCRIPTOR.services_by_name["WorkingMemoryService"],
+    state_pb2.DESCRIPTOR.services_by_name["StateService"],
+)
+METHODS = [method for service in (SERVICE, *PASSED_ON) for method in service.methods]
+LEAST = {**ROLES, **{name: role for service in PASSED_ON for name, role in roles_of(service).items()}}
 
 
 @pytest.fixture
@@ -44,7 +50,7 @@ async def suite(tmp_path: Path) -> AsyncIterator[Running]:
 
 async def code_of(stub: Any, method: Any) -> CODE:
     """The code of a call with an empty request (or stream)."""
-    request: Any = MESSAGES[method.input_type.name]()
+    request: Any = GetMessageClass(method.input_type)()
     if method.client_streaming:
 
         async def one() -> AsyncIterator[Any]:
@@ -64,9 +70,9 @@ async def code_of(stub: Any, method: Any) -> CODE:
 
 
 def test_every_method_has_a_role_and_every_unary_one_a_timeout() -> None:
-    assert {method.name for method in SERVICE.methods} == set(ROLES)
+    assert {method.name for method in METHODS} == set(LEAST)
     timeouts = method_timeouts(service_config("gateway"))
-    unary = {m.name for m in SERVICE.methods if not (m.client_streaming or m.server_streaming)}
+    unary = {m.name for m in METHODS if not (m.client_streaming or m.server_streaming)}
     assert {path.rsplit("/", 1)[1] for path in timeouts} == unary
     assert set(EMBEDDER_ROLES) == {"Embed", "EmbedStream", "DescribeModel", "CountTokens"}
 
@@ -74,10 +80,10 @@ def test_every_method_has_a_role_and_every_unary_one_a_timeout() -> None:
 async def test_every_method_by_every_role(suite: Running) -> None:
     for role in (Role.READER, Role.WRITER, Role.ADMIN, Role.OPERATOR):
         stub = await suite.stub(await suite.key(role))
-        for method in SERVICE.methods:
+        for method in METHODS:
             code = await code_of(stub, method)
             denied = code is CODE.PERMISSION_DENIED
-            assert denied == (role < ROLES[method.name]), (role, method.name, code)
+            assert denied == (role < LEAST[method.name]), (role, method.name, code)
             assert code is not CODE.UNIMPLEMENTED, method.name
 
 
@@ -85,7 +91,7 @@ async def test_no_method_without_a_key(suite: Running) -> None:
     wrong = suite.operator[:-1] + ("a" if suite.operator[-1] != "a" else "b")
     for secret in ("", "nonsense", "pk_0123456789abcdef_" + "x" * 43, wrong):
         stub = await suite.stub(secret)
-        for method in SERVICE.methods:
+        for method in METHODS:
             assert await code_of(stub, method) is CODE.UNAUTHENTICATED, (secret[:5], method.name)
 
 
@@ -204,6 +210,7 @@ async def test_the_prompt_holds_instructions_memories_history_and_what_matches(s
     pinned = await stub.Remember(
         memories_pb2.RememberRequest(agent_id=AGENT, key="name", value="the user is Ann", pinned=True)
     )
+    await idle(stub)
     request = prompt_pb2.AssemblePromptRequest(
         agent_id=AGENT,
         conversation_id="c",
@@ -214,12 +221,19 @@ async def test_the_prompt_holds_instructions_memories_history_and_what_matches(s
     )
     prompt = await stub.AssemblePrompt(request)
     layers = {layer.kind: layer for layer in prompt.layers}
-    assert list(layers) == sorted(layers)
+    assert [prompt_pb2.LayerKind.Name(kind).removeprefix("LAYER_KIND_").lower() for kind in layers] == [
+        "system",
+        "facts",
+        "working",
+        "history",
+        "retrieved",
+        "message",
+    ]
     assert prompt.token_count <= 1200
     assert layers[prompt_pb2.LAYER_KIND_SYSTEM].text.startswith("You are Ada.")
     assert list(layers[prompt_pb2.LAYER_KIND_FACTS].memory_ids) == [pinned.memory.id]
     history = layers[prompt_pb2.LAYER_KIND_HISTORY]
-    assert history.omitted_count + len(history.messages) == 121
+    assert history.omitted_count == 121 - len(await accounted_for(stub, history))
     assert "heron nests behind the old mill" in prompt.text
     assert prompt.text.rstrip().endswith("Where does the heron nest?")
     assert (await stub.AssemblePrompt(request)).text == prompt.text, "nothing new, the same prompt"
@@ -247,12 +261,26 @@ async def test_status_tells_the_model_and_the_jobs(suite: Running) -> None:
     assert status.jobs == type(status.jobs)()
 
 
+async def idle(stub: Any) -> None:
+    """Returns once all derived work is done, so that nothing changes any more."""
+    request = administration_pb2.WatchJobsRequest(until_idle=True)
+    async for _ in stub.WatchJobs(request):
+        pass
+
+
+async def accounted_for(stub: Any, history: Any) -> set[int]:
+    """Depths of the messages that the layer shows, or that a summary in it covers."""
+    where: dict[str, Any] = {"agent_id": AGENT, "conversation_id": "c"}
+    path = await stub.ListPath(history_pb2.ListPathRequest(**where, page_size=1000))
+    shown = {ref.message_id for ref in history.messages}
+    depths = {message.depth for message in path.messages if message.id in shown}
+    for overlay in (await stub.ListOverlays(overlays_pb2.ListOverlaysRequest(**where))).overlays:
+        if overlay.id in history.overlay_ids:
+            depths |= set(range(overlay.from_depth, overlay.to_depth + 1))
+    return depths
+
+
 async def prepare_conversation(stub: Any) -> None:
     await stub.CreateConversation(
         conversations_pb2.CreateConversationRequest(agent_id=AGENT, conversation_id="c")
     )
-
-
-def test_messages_of_every_request_are_known() -> None:
-    assert {method.input_type.name for method in SERVICE.methods} <= MESSAGES.keys()
-    assert resources_pb2.ROLE_USER

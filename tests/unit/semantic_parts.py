@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeVar
 
 from services.kit.errors import DependencyDown, InvalidRequest, NotFound
+from services.kit.sql import Script
+from services.kit.sqlite import migrate, run_script
 from services.memory.semantic.adapters.memory_items import MemoryItemIndex
-from services.memory.semantic.adapters.memory_memories import InMemoryMemoryStore
+from services.memory.semantic.adapters.sql import migrations
+from services.memory.semantic.adapters.sql.memories import SqlMemories
+from services.memory.semantic.adapters.sql.memories_writing import WriteRules
 from services.memory.semantic.adapters.vectors_memory import MemoryVectorIndex
 from services.memory.semantic.app.indexing import Indexer, MemoryItem, MessageItem
 from services.memory.semantic.app.ports import JobState
@@ -25,6 +31,7 @@ NOW = datetime(2031, 5, 4, 12, 0, tzinfo=UTC)
 DIMENSION = 32
 AGENT_WIDE = Scope(agent_id=AGENT)
 USER = 2
+T = TypeVar("T")
 
 
 @dataclass
@@ -103,12 +110,50 @@ class Ledger:
         return {key: self.states[key] for key in keys if key in self.states}
 
 
+class Sql:
+    """A SqlDatabase in memory, empty: scripts run one after the other, on the spot."""
+
+    def __init__(self) -> None:
+        self.connection = sqlite3.connect(":memory:", isolation_level=None)
+        self.connection.row_factory = sqlite3.Row
+        migrate(self.connection, migrations("sqlite"), Path("memory"))
+
+    async def write(self, script: Callable[[], Script[T]]) -> T:
+        self.connection.execute("BEGIN")
+        try:
+            result = run_script(self.connection, script())
+        except BaseException:
+            self.connection.execute("ROLLBACK")
+            raise
+        self.connection.execute("COMMIT")
+        return result
+
+    async def read(self, script: Callable[[], Script[T]]) -> T:
+        return run_script(self.connection, script())
+
+
+class Outbox:
+    """The idempotency keys of the jobs that wait, in the order of writing."""
+
+    def __init__(self, sql: Sql) -> None:
+        self._connection = sql.connection
+
+    def __iter__(self) -> Iterator[str]:
+        rows = self._connection.execute("SELECT key FROM outbox ORDER BY id").fetchall()
+        return iter([row["key"] for row in rows])
+
+    def clear(self) -> None:
+        self._connection.execute("DELETE FROM outbox")
+
+
 class Parts:
     """Everything, wired."""
 
     def __init__(self) -> None:
         self.now = NOW
-        self.store = InMemoryMemoryStore(timedelta(days=7))
+        sql = Sql()
+        self.store = SqlMemories(sql, WriteRules(task_lifetime=timedelta(days=7)))
+        self.outbox = Outbox(sql)
         self.items = MemoryItemIndex()
         self.vectors = MemoryVectorIndex(VectorModel(revision="r", dimension=DIMENSION))
         self.texts = Hashing()
@@ -152,8 +197,3 @@ class Parts:
 
     async def index_memories(self, *memories: Memory) -> list[str]:
         return await self.indexer.index(TENANT, AGENT, [MemoryItem(memory_id=m.id) for m in memories])
-
-
-def keys(jobs: Iterable[tuple[str, Any]]) -> list[str]:
-    """Idempotency keys of the rows of an outbox."""
-    return [job.key for _, job in jobs]

@@ -11,9 +11,13 @@ from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
 from palimpsest.common.v1 import jobs_pb2, resources_pb2
 from palimpsest.gateway.v1 import administration_pb2, conversations_pb2, memories_pb2, prompt_pb2
+from palimpsest.history.v1 import history_pb2, overlays_pb2, windows_pb2
+from palimpsest.state.v1 import records_pb2, state_pb2
+from palimpsest.working.v1 import checkpoints_pb2, context_pb2, notes_pb2
+from palimpsest.working.v1 import prompt_pb2 as working_prompt_pb2
 
 from palimpsest import models
-from palimpsest.client import incoming, names, outgoing
+from palimpsest.client import documents, incoming, incoming_history, incoming_working, names, outgoing
 
 CONVERSIONS: list[tuple[type[Message], Callable[[Any], object]]] = [
     (resources_pb2.Agent, incoming.agent),
@@ -31,6 +35,27 @@ CONVERSIONS: list[tuple[type[Message], Callable[[Any], object]]] = [
     (administration_pb2.WatchJobsResponse, incoming.job_update),
     (administration_pb2.GetStatusResponse, incoming.status),
     (administration_pb2.ApiKey, incoming.api_key),
+    (overlays_pb2.Overlay, incoming_history.overlay),
+    (overlays_pb2.GetCoverageResponse, incoming_history.coverage),
+    (windows_pb2.GetWindowResponse, incoming_history.window),
+    (history_pb2.Branch, incoming_history.branch),
+    (history_pb2.DerivedProgress, incoming_history.progress),
+    (history_pb2.CallTokens, incoming_history.call_tokens),
+    (history_pb2.UsageRow, incoming_history.usage_row),
+    (notes_pb2.Notes, incoming_working.notes),
+    (notes_pb2.Task, incoming_working.task),
+    (checkpoints_pb2.Checkpoint, incoming_working.checkpoint),
+    (context_pb2.ContextBlock, incoming_working.block),
+    (context_pb2.ContextEntry, incoming_working.entry),
+    (context_pb2.ContextHit, incoming_working.hit),
+    (context_pb2.ToolDefinition, incoming_working.tool),
+    (working_prompt_pb2.SystemPrompt, incoming_working.system_prompt),
+    (working_prompt_pb2.GetWorkingMemoryResponse, incoming_working.working_memory),
+    (state_pb2.StateDocument, lambda proto: documents.document(proto, created=True)),
+    (state_pb2.WatchStateResponse, documents.change),
+    (records_pb2.Collection, documents.collection),
+    (records_pb2.Record, documents.record),
+    (records_pb2.PutRecordResponse, documents.stored_record),
 ]
 
 
@@ -114,6 +139,10 @@ def test_what_the_server_leaves_out_is_none_or_empty(kind: type) -> None:
         (names.LAYERS, models.LayerKind),
         (names.JOB_STATES, models.JobState),
         (names.KEY_ROLES, models.KeyRole),
+        (names.WINDOWS, models.WindowMode),
+        (names.CONTEXTS, models.ContextKind),
+        (names.WRITERS, models.ContextWriter),
+        (names.FIELDS, models.FieldType),
     ],
 )
 def test_names_are_those_of_the_protos(table: names.Names[Any], literal: Any) -> None:
@@ -140,3 +169,33 @@ def test_a_token_goes_back_as_it_came(token: models.FreshnessToken) -> None:
     response = memories_pb2.RememberResponse(token=proto)
     assert incoming.remembered(response).token == token
     assert outgoing.tokens([None, token]) == [proto]
+
+
+def test_each_kind_of_event_arrives_with_its_token() -> None:
+    for kind in ("message", "overlay_change", "progress"):
+        proto = history_pb2.WatchConversationResponse(resume_token="t")
+        fill(getattr(proto, kind))
+        getattr(proto, kind).SetInParent()
+        event = incoming_history.event(proto)
+        assert event is not None
+        assert_nothing_lost(getattr(event, kind), kind)
+        assert event.resume_token == "t"
+        others = {"message", "overlay_change", "progress"} - {kind}
+        assert all(getattr(event, other) is None for other in others)
+    assert incoming_history.event(history_pb2.WatchConversationResponse()) is None, "of a newer kind"
+
+
+def test_a_rendered_range_without_an_overlay_has_none() -> None:
+    proto = history_pb2.RenderConversationResponse(text="x")
+    fill(proto.ranges.add())
+    proto.ranges.add().messages.add(id="m")
+    covered, plain = incoming_history.rendered_page(proto).ranges
+    assert_nothing_lost(covered, "covered")
+    assert (plain.overlay, plain.folded, plain.messages[0].id) == (None, (), "m")
+
+
+def test_what_is_not_there_is_none() -> None:
+    memory = incoming_working.working_memory(working_prompt_pb2.GetWorkingMemoryResponse())
+    assert (memory.task, memory.stale_turn, memory.loaded, memory.notes.text) == (None, None, (), "")
+    call = incoming_working.checkpointed_call(checkpoints_pb2.CheckpointedCall())
+    assert call.result is None

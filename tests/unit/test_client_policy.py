@@ -6,24 +6,80 @@ import json
 from importlib import resources
 
 import pytest
+from google.protobuf.descriptor import ServiceDescriptor
+from google.protobuf.descriptor_pb2 import MethodOptions
 from palimpsest.gateway.v1 import gateway_pb2
+from palimpsest.history.v1 import history_pb2
+from palimpsest.state.v1 import state_pb2
+from palimpsest.working.v1 import working_pb2
 
 from palimpsest import errors
 from palimpsest.client.policy import RetryPolicy, gateway_policy
+from services.kit.timeouts import method_timeouts, service_config
 
 POLICY = RetryPolicy(max_attempts=4, initial_backoff=0.1, max_backoff=0.3, multiplier=2)
 
 
-def test_every_method_of_the_gateway_is_in_the_service_config() -> None:
-    [service] = gateway_pb2.DESCRIPTOR.services_by_name.values()
-    text = (resources.files("palimpsest") / "service_configs" / "gateway.json").read_text("utf-8")
-    named = [name["method"] for config in json.loads(text)["methodConfig"] for name in config["name"]]
-    assert sorted(named) == sorted(method.name for method in service.methods)
-    timeouts = gateway_policy().timeouts
-    streams = {method.name for method in service.methods if method.server_streaming}
-    assert set(named) - set(timeouts) == streams
-    assert timeouts["Recall"] == 60
-    assert timeouts["GetAgent"] == 10
+SERVICES: list[ServiceDescriptor] = [
+    gateway_pb2.DESCRIPTOR.services_by_name["GatewayService"],
+    history_pb2.DESCRIPTOR.services_by_name["HistoryService"],
+    working_pb2.DESCRIPTOR.services_by_name["WorkingMemoryService"],
+    state_pb2.DESCRIPTOR.services_by_name["StateService"],
+]
+
+
+def named(file: str) -> list[tuple[str, str, bool, bool]]:
+    """Service and method of each entry, and whether it has a timeout and retries."""
+    text = (resources.files("palimpsest") / "service_configs" / f"{file}.json").read_text("utf-8")
+    return [
+        (name["service"], name["method"], "timeout" in config, "retryPolicy" in config)
+        for config in json.loads(text)["methodConfig"]
+        for name in config["name"]
+    ]
+
+
+def test_every_method_of_every_service_of_the_gateway_is_in_the_service_config() -> None:
+    """Once, and all but the streams with a timeout."""
+    methods = [(service.full_name, method) for service in SERVICES for method in service.methods]
+    found = named("gateway")
+    assert sorted((service, method) for service, method, _, _ in found) == sorted(
+        (service, method.name) for service, method in methods
+    )
+    timed = {method for _, method, timeout, _ in found if timeout}
+    assert timed == {method.name for _, method in methods if not method.server_streaming}
+    names = [method.name for _, method in methods]
+    assert len(set(names)) == len(names), "the client knows methods by their name alone"
+    policy = gateway_policy()
+    assert set(policy.timeouts) == timed
+    assert policy.timeouts["Recall"] == 60
+    assert policy.timeouts["GetAgent"] == 10
+
+
+@pytest.mark.parametrize("service", SERVICES[1:], ids=lambda service: service.name)
+def test_episodic_gives_the_services_that_are_passed_on_a_timeout_of_its_own(
+    service: ServiceDescriptor,
+) -> None:
+    """And less than the gateway's, so that the answer of the one behind still arrives."""
+    ours = {f"/{service.full_name}/{m.name}" for m in service.methods if not m.server_streaming}
+    behind, before = (method_timeouts(service_config(name)) for name in ("episodic", "gateway"))
+    assert ours <= set(behind)
+    assert all(behind[path] <= before[path] for path in ours)
+
+
+@pytest.mark.parametrize("file", ["gateway", "episodic"])
+def test_what_may_be_called_twice_is_retried_and_nothing_else(file: str) -> None:
+    """By what the protos say; of those that say nothing, those whose second call is no change."""
+    retried = {(service, method) for service, method, _, retry in named(file) if retry}
+    no_change = {"SwitchLeaf", "PutOverlay", "PutCollection"}
+    for service in SERVICES[1:]:
+        for method in service.methods:
+            level = method.GetOptions().idempotency_level
+            harmless = level != MethodOptions.IDEMPOTENCY_UNKNOWN or method.name in no_change
+            wanted = harmless and not method.server_streaming
+            assert ((service.full_name, method.name) in retried) == wanted, method.full_name
+    if file == "gateway":
+        assert "SetState" not in gateway_policy().retried
+        assert {"RecordTurn", "GetNotes"} <= gateway_policy().retried
 
 
 def test_backoff_grows_to_its_bound_and_ends() -> None:

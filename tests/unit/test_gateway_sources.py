@@ -9,13 +9,16 @@ from typing import Any, cast
 import pytest
 from palimpsest.common.v1 import recall_pb2, resources_pb2
 from palimpsest.episodic.v1 import episodic_pb2
+from palimpsest.history.v1 import overlays_pb2, windows_pb2
 from palimpsest.semantic.v1 import semantic_pb2
+from palimpsest.working.v1 import checkpoints_pb2, context_pb2, notes_pb2, prompt_pb2
 
 from services.gateway.adapters.sources import QUERY_BYTES, STANDING_DOWN, ServiceSources
 from services.gateway.app.backends import Backends
 from services.gateway.app.ports import Found
 from services.gateway.app.prompting import Prompting
-from services.gateway.domain.prompt import DEFAULT_BUDGET, LayerKind, Prompt
+from services.gateway.domain.parts import Layer, LayerKind, Prompt, WorkingSources
+from services.gateway.domain.prompt import DEFAULT_BUDGET
 from services.kit.errors import (
     BudgetTooSmall,
     DependencyDown,
@@ -32,9 +35,14 @@ def memory(name: str, value: str) -> resources_pb2.Memory:
     )
 
 
-def message(name: str, text: str) -> resources_pb2.Message:
+def message(name: str, text: str, depth: int = 1) -> resources_pb2.Message:
     made = resources_pb2.Message(
-        id=name, conversation_id="c", role=resources_pb2.ROLE_USER, author="Ann", time=to_timestamp(START)
+        id=name,
+        conversation_id="c",
+        role=resources_pb2.ROLE_USER,
+        author="Ann",
+        time=to_timestamp(START),
+        depth=depth,
     )
     made.parts.add().text = text
     return made
@@ -46,15 +54,26 @@ class FakeEpisodic:
     def __init__(self, contact_id: str = "") -> None:
         self.contact_id = contact_id
         self.asked: list[Any] = []
-        self.history = [message("m1", "the newest message")]
+        self.window = windows_pb2.GetWindowResponse(
+            tail=[windows_pb2.WindowMessage(message=message("m1", "the newest message", 8))], depth=8
+        )
         self.originals = {"m0": message("m0", "an old original")}
+        self.inactive = {"m2": message("m2", "said on another branch")}
+        self.remembered = prompt_pb2.GetWorkingMemoryResponse()
 
-    async def GetAgent(self, request: episodic_pb2.GetAgentRequest) -> episodic_pb2.GetAgentResponse:
+    async def GetSystemPrompt(
+        self, request: prompt_pb2.GetSystemPromptRequest
+    ) -> prompt_pb2.GetSystemPromptResponse:
         if request.agent_id != "ada":
             raise NotFound("agent", request.agent_id)
-        return episodic_pb2.GetAgentResponse(
-            agent=resources_pb2.Agent(id="ada", system_prompt="You are Ada.")
+        return prompt_pb2.GetSystemPromptResponse(
+            prompt=prompt_pb2.SystemPrompt(text="You are Ada.", revision=3)
         )
+
+    async def GetWorkingMemory(
+        self, request: prompt_pb2.GetWorkingMemoryRequest
+    ) -> prompt_pb2.GetWorkingMemoryResponse:
+        return self.remembered
 
     async def GetConversation(
         self, request: episodic_pb2.GetConversationRequest
@@ -69,15 +88,17 @@ class FakeEpisodic:
             contact=resources_pb2.Contact(id=request.contact_id, merged_ids=["other"])
         )
 
-    async def GetWindow(self, request: episodic_pb2.GetWindowRequest) -> episodic_pb2.GetWindowResponse:
+    async def GetWindow(self, request: windows_pb2.GetWindowRequest) -> windows_pb2.GetWindowResponse:
         self.asked.append(request)
-        tail = [episodic_pb2.WindowMessage(message=one) for one in self.history]
-        return episodic_pb2.GetWindowResponse(tail=tail, omitted_count=7)
+        return self.window
 
     async def GetMessages(self, request: episodic_pb2.GetMessagesRequest) -> episodic_pb2.GetMessagesResponse:
-        found = [self.originals[r.message_id] for r in request.refs if r.message_id in self.originals]
+        known = self.originals | self.inactive
+        found = [known[r.message_id] for r in request.refs if r.message_id in known]
         return episodic_pb2.GetMessagesResponse(
-            messages=[episodic_pb2.MessageInContext(message=one) for one in found]
+            messages=[
+                episodic_pb2.MessageInContext(message=one, active=one.id in self.originals) for one in found
+            ]
         )
 
 
@@ -112,7 +133,7 @@ class FakeSemantic:
         self, request: semantic_pb2.RecallMessagesRequest
     ) -> semantic_pb2.RecallMessagesResponse:
         self._note("RecallMessages", request)
-        refs = [resources_pb2.MessageRef(conversation_id="c", message_id=n) for n in ("m0", "erased")]
+        refs = [resources_pb2.MessageRef(conversation_id="c", message_id=n) for n in ("m2", "m0", "erased")]
         matches = [recall_pb2.MessageMatch(ref=ref) for ref in refs]
         return semantic_pb2.RecallMessagesResponse(matches=matches, failures=self.message_failures)
 
@@ -123,8 +144,15 @@ class FakeSemantic:
 
 def prompting(episodic: FakeEpisodic, semantic: FakeSemantic) -> Prompting:
     nothing = cast(Any, None)
+    ours = cast(Any, episodic)
     backends = Backends(
-        episodic=cast(Any, episodic), semantic=cast(Any, semantic), compactor=nothing, embedder=nothing
+        episodic=ours,
+        history=ours,
+        working=ours,
+        state=nothing,
+        semantic=cast(Any, semantic),
+        compactor=nothing,
+        embedder=nothing,
     )
     return Prompting(ServiceSources(backends))
 
@@ -139,9 +167,11 @@ async def assembled(
     budget: int = 0,
     wait_for: Sequence[Any] = (),
 ) -> tuple[Prompt, Found]:
-    return await prompting(episodic, semantic).assemble(
+    made = await prompting(episodic, semantic).assemble(
         agent, conversation, text, author="Ann", budget=budget, wait_for=wait_for
     )
+    assert made.prompt_revision == 3
+    return made.prompt, made.found
 
 
 def named(found: Found) -> dict[Any, str]:
@@ -149,9 +179,13 @@ def named(found: Found) -> dict[Any, str]:
     return {failure.channel: failure.cause for failure in failures}
 
 
+def layer_of(prompt: Prompt, kind: LayerKind) -> Layer:
+    (found,) = [layer for layer in prompt.layers if layer.kind is kind]
+    return found
+
+
 def layer_text(prompt: Prompt, kind: LayerKind) -> str:
-    (text,) = [layer.text for layer in prompt.layers if layer.kind is kind]
-    return text
+    return layer_of(prompt, kind).text
 
 
 async def test_all_layers_are_there_when_all_services_answer() -> None:
@@ -269,4 +303,67 @@ async def test_history_is_asked_for_within_what_is_left() -> None:
     prompt, _ = await assembled(episodic, FakeSemantic(), budget=1000)
     (request,) = episodic.asked
     whole = [layer.tokens for layer in prompt.layers if layer.kind in (LayerKind.SYSTEM, LayerKind.MESSAGE)]
-    assert 500 < request.budget_tokens <= 1000 - sum(whole)
+    assert 500 < request.budget.tokens <= 1000 - sum(whole)
+
+
+async def test_messages_on_no_active_path_are_not_retrieved() -> None:
+    """G-2, E-12: the branch that was left is found by the search and not shown."""
+    prompt, _ = await assembled(FakeEpisodic(), FakeSemantic())
+    retrieved = layer_of(prompt, LayerKind.RETRIEVED)
+    assert [turn.message_id for turn in retrieved.turns] == ["m0"]
+    assert "another branch" not in prompt.text
+
+
+async def test_overlays_show_between_head_and_tail_and_are_named() -> None:
+    """E-5, G-1."""
+    episodic = FakeEpisodic()
+    episodic.window.head.add(message=message("m-1", "the first message", 1))
+    shown_overlay = overlays_pb2.Overlay(id="o1", from_depth=2, to_depth=6, summary="They spoke of herons.")
+    episodic.window.overlays.add(overlay=shown_overlay, from_depth=2, to_depth=6)
+    prompt, _ = await assembled(episodic, FakeSemantic())
+    shown = layer_of(prompt, LayerKind.HISTORY)
+    assert (shown.overlay_ids, shown.omitted) == (("o1",), 1)
+    places = [shown.text.index(text) for text in ("the first", "of herons", "1 message not", "the newest")]
+    assert places == sorted(places)
+
+
+async def test_working_memory_shows_what_there_is_and_names_it() -> None:
+    """W-1 to W-4, G-1. A pending call has no result to be used again."""
+    episodic = FakeEpisodic()
+    call = resources_pb2.ToolCall(call_id="k", name="look")
+    call.arguments.update({"where": "北"})
+    done = checkpoints_pb2.CheckpointedCall(
+        call=call, result=checkpoints_pb2.ResultPreview(content="a heron", is_error=True)
+    )
+    pending = checkpoints_pb2.CheckpointedCall(call=resources_pb2.ToolCall(call_id="p", name="wait"))
+    episodic.remembered = prompt_pb2.GetWorkingMemoryResponse(
+        notes=notes_pb2.Notes(text="likes herons", version=7),
+        task=notes_pb2.Task(text="find the nest"),
+        stale_turn=checkpoints_pb2.Checkpoint(
+            turn_id="t",
+            calls=[done, pending],
+            handles=[checkpoints_pb2.SessionHandle(name="shell", handle="s-1")],
+        ),
+        loaded=[context_pb2.ContextEntry(label="docs", key="birds", title="Birds", content="Herons wade.")],
+    )
+    prompt, _ = await assembled(episodic, FakeSemantic())
+    shown = layer_of(prompt, LayerKind.WORKING)
+    assert shown.working == WorkingSources(
+        notes_version=7, task=True, turn_id="t", result_count=1, entries=("docs/birds",)
+    )
+    for text in (
+        "likes herons",
+        "find the nest",
+        'look {"where": "北"}:\n  error: a heron',
+        "open session shell: s-1",
+        "⟦data: context docs/birds, Birds⟧\nHerons wade.",
+    ):
+        assert text in shown.text
+    assert "wait" not in shown.text
+    assert [layer.kind for layer in prompt.layers][1:4] == [
+        LayerKind.FACTS,
+        LayerKind.WORKING,
+        LayerKind.HISTORY,
+    ]
+    empty, _ = await assembled(FakeEpisodic(), FakeSemantic())
+    assert layer_of(empty, LayerKind.WORKING).text == ""

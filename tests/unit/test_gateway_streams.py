@@ -58,7 +58,15 @@ class HeldEpisodic:
 
 def stream_over(episodic: HeldEpisodic) -> IngestStream:
     nothing = cast(Any, None)
-    backends = Backends(episodic=cast(Any, episodic), semantic=nothing, compactor=nothing, embedder=nothing)
+    backends = Backends(
+        episodic=cast(Any, episodic),
+        history=nothing,
+        working=nothing,
+        state=nothing,
+        semantic=nothing,
+        compactor=nothing,
+        embedder=nothing,
+    )
     return IngestStream(backends)
 
 

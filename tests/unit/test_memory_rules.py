@@ -11,17 +11,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from services.kit.errors import InvalidField
 from services.memory.semantic.domain.memory import (
     CONFIDENCE,
     FactType,
     Kind,
     Memory,
+    NewMemory,
     Scope,
     Source,
+    Verification,
     by_relevance,
+    check_new,
     key_segments,
     kind_of,
     relevance,
+    verification_of,
 )
 
 NOW = datetime(2031, 5, 4, 12, 0, tzinfo=UTC)
@@ -166,12 +171,121 @@ def test_pinned_ones_come_first_then_the_most_relevant_then_by_id() -> None:
 # S-1, S-5, S-6
 
 
-def test_a_memory_is_live_until_it_is_superseded_or_expires() -> None:
+def test_a_memory_is_live_until_it_ends_or_expires() -> None:
     """S-3, S-8."""
     assert memory().live(NOW)
-    assert not memory(superseded_by="other").live(NOW)
+    assert not memory(superseded_by="other", valid_to=NOW, ended=NOW).live(NOW)
     assert memory(expires=NOW + DAY).live(NOW)
     assert not memory(expires=NOW).live(NOW)
+
+
+def test_what_is_planned_becomes_live_and_ends_when_its_time_comes() -> None:
+    """S-8: what is live is decided by time, whatever is already known to replace it."""
+    planned = memory(valid_from=NOW + DAY, valid_to=NOW + 2 * DAY, ended=NOW, superseded_by="other")
+    lived = [planned.live(NOW + days * DAY) for days in (0, 1, 1.9, 2)]
+    lasted = [planned.lasts(NOW + days * DAY) for days in (0, 1, 1.9, 2)]
+    valid = [planned.valid_at(NOW + days * DAY) for days in (0, 1, 1.9, 2)]
+    assert lived == valid == [False, True, True, False]
+    assert lasted == [True, True, True, False]
+
+
+def test_a_clock_that_is_behind_sees_what_another_machine_wrote() -> None:
+    """What was no plan when it was recorded counts at once; at a moment asked for, time alone decides."""
+    behind = NOW - timedelta(seconds=1)
+    assert memory().live(behind)
+    assert not memory().valid_at(behind)
+    ended = memory(created=NOW - DAY, valid_from=NOW - DAY, valid_to=NOW, ended=NOW)
+    assert not ended.live(behind)
+    assert ended.valid_at(behind)
+
+
+@given(
+    begins=st.integers(-5, 5),
+    lasts=st.none() | st.integers(0, 5),
+    expires=st.none() | st.integers(-5, 5),
+    now=st.integers(-5, 5),
+)
+def test_what_is_live_is_what_is_valid_now(
+    begins: int, lasts: int | None, expires: int | None, now: int
+) -> None:
+    """S-8: for a clock that is not behind those that recorded it."""
+    end = None if lasts is None else NOW + (begins + lasts) * DAY
+    past = NOW - 9 * DAY
+    some = memory(
+        created=past,
+        ended=past if end else None,
+        valid_from=NOW + begins * DAY,
+        valid_to=end,
+        expires=None if expires is None else NOW + expires * DAY,
+    )
+    moment = NOW + now * DAY
+    assert some.live(moment) == some.valid_at(moment)
+    if some.live(moment):
+        assert some.lasts(moment)
+
+
+# S-7, X-1
+
+
+def test_tasks_are_not_verified_nor_anything_where_it_is_off() -> None:
+    """S-7."""
+    assert verification_of(FactType.FACT, verify=True) is Verification.PENDING
+    assert verification_of(FactType.TASK, verify=True) is Verification.NOT_NEEDED
+    assert verification_of(FactType.FACT, verify=False) is Verification.NOT_NEEDED
+
+
+def new(**fields: Any) -> NewMemory:
+    chosen: dict[str, Any] = {
+        "scope": Scope(agent_id="ada"),
+        "key": "k",
+        "value": "v",
+        "fact_type": FactType.FACT,
+        "pinned": False,
+        "source": Source.EXPLICIT,
+        "provenance": (),
+        "valid_from": None,
+        "request_id": "",
+    }
+    return NewMemory(**(chosen | fields))
+
+
+@pytest.mark.parametrize(
+    "good",
+    [
+        {"key": "a.b_c:d-9" + "e" * 191},
+        {"value": "é" * 4096},
+        {"valid_from": NOW + DAY},
+        {"valid_from": NOW - DAY, "valid_to": NOW},
+        {"valid_to": NOW + DAY},
+    ],
+)
+def test_what_may_be_written_is_let_through(good: dict[str, Any]) -> None:
+    """S-1, S-8: a beginning in the future is a plan."""
+    check_new(new(**good), NOW)
+
+
+@pytest.mark.parametrize(
+    ("bad", "field"),
+    [
+        ({"key": ""}, "key"),
+        ({"key": "a" * 201}, "key"),
+        ({"key": "City"}, "key"),
+        ({"key": "a b"}, "key"),
+        ({"key": "city\n"}, "key"),
+        ({"key": "stra\u00dfe"}, "key"),
+        ({"value": ""}, "value"),
+        ({"value": "a\0b"}, "value"),
+        ({"value": "\ud800"}, "value"),
+        ({"value": "é" * 4097}, "value"),
+        ({"valid_to": NOW}, "valid_to_time"),
+        ({"valid_from": NOW + DAY, "valid_to": NOW + DAY}, "valid_to_time"),
+    ],
+)
+def test_what_no_store_may_hold_is_refused(bad: dict[str, Any], field: str) -> None:
+    """X-1: the field is named."""
+    with pytest.raises(InvalidField) as refused:
+        check_new(new(**bad), NOW)
+    assert [problem.field for problem in refused.value.fields] == [field]
 
 
 def test_a_memory_is_indexed_when_its_newest_revision_is() -> None:

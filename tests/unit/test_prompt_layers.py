@@ -3,60 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from services.gateway.domain.prompt import (
-    Fact,
-    Ingredients,
-    Layer,
-    LayerKind,
-    Prompt,
-    Speaker,
-    Turn,
-    assemble,
-    history_layer,
-    message_text,
-    shares,
-    system_text,
-)
+from services.gateway.domain.history import history_layer
+from services.gateway.domain.parts import Ingredients, LayerKind, Speaker, Working
+from services.gateway.domain.prompt import assemble, message_text, shares, system_text
 from services.kit.errors import BudgetTooSmall
 from services.kit.tokens import estimate_tokens
+from tests.unit.prompt_parts import EMPTY, history, known, layer, overlay, said
 
-START = datetime(2026, 3, 1, 9, tzinfo=UTC)
-EMPTY = Ingredients(
-    system_prompt="", message="hi", author="", facts=(), history=(), head=0, omitted=0, older=(), memories=()
-)
 words = st.one_of(
     st.integers(1, 400).map(lambda n: "word " * n),
     st.integers(1, 200).map(lambda n: "茶" * n),
     st.integers(1, 100).map(lambda n: '{"a": []}' * n),
 )
-
-
-def said(number: int, text: str, role: Speaker = Speaker.USER, **fields: int) -> Turn:
-    return Turn(
-        conversation_id="c",
-        message_id=f"m{number}",
-        role=role,
-        author="",
-        time=START + timedelta(minutes=number),
-        text=text,
-        **fields,  # type: ignore[arg-type]
-    )
-
-
-def known(number: int, value: str) -> Fact:
-    return Fact(id=f"f{number}", kind="fact", key=f"k{number}", value=value, created=START)
-
-
-def layer(prompt: Prompt, kind: LayerKind) -> Layer:
-    (found,) = [one for one in prompt.layers if one.kind is kind]
-    return found
 
 
 @st.composite
@@ -69,8 +33,8 @@ def ingredients(draw: st.DrawFn) -> Ingredients:
         EMPTY,
         message=draw(words),
         facts=tuple(facts[:2]),
-        history=tuple(turns[draw(st.integers(0, 3)) :]),
-        head=draw(st.integers(0, 14)),
+        working=Working(notes=draw(st.sampled_from(["", "a note", "茶" * 999])), task=draw(words)),
+        history=history(turns[draw(st.integers(0, 3)) :], draw(st.integers(0, 14))),
         older=tuple(draw(st.permutations(turns))),
         memories=tuple(facts),
     )
@@ -84,7 +48,7 @@ def test_whatever_the_scripts_it_fits_or_says_that_it_cannot(parts: Ingredients,
         prompt = assemble(parts, budget)
     except BudgetTooSmall:
         system, new = system_text(""), message_text("", parts.message)
-        apart = estimate_tokens(system) + estimate_tokens(new) + 4
+        apart = estimate_tokens(system) + estimate_tokens(new) + 5
         assert max(apart, estimate_tokens(f"{system}\n\n{new}")) > budget
         return
     assert prompt.tokens == estimate_tokens(prompt.text) <= budget
@@ -108,11 +72,11 @@ def test_a_message_that_history_shows_after_all_is_not_retrieved_too() -> None:
     turns = [said(n, "word " * size) for n, size in enumerate(sizes)]
     older = tuple(turns[n] for n in (7, 3, 5, 4, 6, 2))
     for budget in range(200, 700):
-        prompt = assemble(replace(EMPTY, history=tuple(turns), older=older), budget)
-        history = {turn.message_id for turn in layer(prompt, LayerKind.HISTORY).turns}
+        prompt = assemble(replace(EMPTY, history=history(turns), older=older), budget)
+        shown = {turn.message_id for turn in layer(prompt, LayerKind.HISTORY).turns}
         retrieved = {turn.message_id for turn in layer(prompt, LayerKind.RETRIEVED).turns}
-        assert history
-        assert not history & retrieved, budget
+        assert shown
+        assert not shown & retrieved, budget
 
 
 def test_what_must_be_whole_is_refused_one_token_below() -> None:
@@ -131,20 +95,21 @@ def test_what_must_be_whole_is_refused_one_token_below() -> None:
 
 def test_shares_are_of_what_the_whole_parts_leave() -> None:
     split = shares("", "", "hi", 8000)
-    assert split.rest == 8000 - estimate_tokens(system_text("")) - estimate_tokens(message_text("", "hi")) - 4
+    assert split.rest == 8000 - estimate_tokens(system_text("")) - estimate_tokens(message_text("", "hi")) - 5
     assert (split.facts, split.retrieved) == (int(split.rest * 0.15), int(split.rest * 0.15))
+    assert split.working == int(split.rest * 0.10)
 
 
 @pytest.mark.parametrize("count", [0, 1, 5])
 def test_a_layer_without_content_leaves_its_share_to_history(count: int) -> None:
-    history = tuple(said(n, "word " * 20) for n in range(300))
+    window = history([said(n, "word " * 20) for n in range(300)])
     facts = tuple(known(n, "word " * 40) for n in range(count))
-    prompt = assemble(replace(EMPTY, history=history, facts=facts), 4000)
+    prompt = assemble(replace(EMPTY, history=window, facts=facts), 4000)
     assert 3940 <= prompt.tokens <= 4000, "but for a part of a turn the budget is used"
     assert len(layer(prompt, LayerKind.FACTS).memory_ids) == count
 
 
-def test_facts_and_retrieval_keep_to_their_shares_however_much_there_is() -> None:
+def test_facts_working_memory_and_retrieval_keep_to_their_shares_however_much_there_is() -> None:
     """Positive control: both are there, and history keeps at least its own share."""
     facts = tuple(known(n, "word " * 40) for n in range(60))
     parts = replace(
@@ -152,49 +117,102 @@ def test_facts_and_retrieval_keep_to_their_shares_however_much_there_is() -> Non
         facts=facts[:30],
         memories=facts[30:],
         older=tuple(said(500 + n, "word " * 40) for n in range(9)),
-        history=tuple(said(n, "word " * 20) for n in range(300)),
+        working=Working(notes="word " * 900, task="word " * 90),
+        history=history([said(n, "word " * 20) for n in range(300)]),
     )
     prompt = assemble(parts, 4000)
     split = shares("", "", "hi", 4000)
     assert 0 < layer(prompt, LayerKind.FACTS).tokens <= split.facts
     assert 0 < layer(prompt, LayerKind.RETRIEVED).tokens <= split.retrieved
+    assert 0 < layer(prompt, LayerKind.WORKING).tokens <= split.working
     assert len(layer(prompt, LayerKind.RETRIEVED).turns) == 3
     assert layer(prompt, LayerKind.HISTORY).tokens >= int(0.6 * split.rest)
 
 
+def gaps(text: str) -> list[int]:
+    """How many messages each line says that are not shown."""
+    return [int(line.split()[0][1:]) for line in text.splitlines() if line.endswith(" not shown⟧")]
+
+
 def test_history_gives_way_behind_the_head_and_the_newest_stays_longest() -> None:
-    turns = [said(n, "word " * 20) for n in range(6)]
-    size = history_layer(turns[:1], 0, 0, 1000).tokens
+    """Seven messages that the window left out lie between head and tail."""
+    turns = [said(n, "word " * 20, depth=n + 1 if n < 2 else n + 8) for n in range(6)]
+    size = history_layer(history(turns[:1]), 1000).tokens
     seen = []
     for budget in range(6 * size + 80, 0, -1):
-        made = history_layer(turns, 2, 7, budget)
+        made = history_layer(history(turns, 2), budget)
         assert made.tokens <= budget
         assert made.omitted == 7 + 6 - len(made.turns)
-        assert sum(turn.omitted_before for turn in made.turns) == (6 - len(made.turns) if made.turns else 0)
+        assert sum(gaps(made.text)) == (made.omitted if made.turns else 0)
         kept = "".join(turn.message_id[1:] for turn in made.turns)
         if kept not in seen:
             seen.append(kept)
     assert seen == ["012345", "01345", "0145", "015", "05", "5", ""]
 
 
-def test_a_gap_that_was_there_grows() -> None:
-    turns = [said(0, "first"), said(1, "word " * 50, omitted_before=10), said(2, "newest")]
-    made = history_layer(turns, 1, 10, 40)
-    assert [turn.message_id for turn in made.turns] == ["m0", "m2"]
-    assert made.turns[1].omitted_before == made.omitted == 11
-    assert "⟦11 messages not shown⟧" in made.text
+def test_overlays_stand_between_head_and_tail_and_give_way_after_the_tail() -> None:
+    """E-5: of the overlays the oldest goes first; what was under it then counts as left out."""
+    turns = [said(n, "word " * 20, depth=n + 1 if n < 2 else n + 21) for n in range(6)]
+    window = history(turns, 2, [overlay(3, 12, "word " * 30), overlay(14, 22, "word " * 30)])
+    whole = history_layer(window, 10_000)
+    assert (whole.overlay_ids, whole.omitted, gaps(whole.text)) == (("o3-12", "o14-22"), 1, [1])
+    lines = [line for line in whole.text.splitlines() if line.startswith(("⟦user", "⟦data"))]
+    assert [line.split(",")[0] for line in lines] == [
+        *["⟦user"] * 2,
+        "⟦data: summary of messages 3 to 12⟧",
+        "⟦data: summary of messages 14 to 22⟧",
+        *["⟦user"] * 4,
+    ]
+    seen = []
+    for budget in range(whole.tokens, 0, -1):
+        made = history_layer(window, budget)
+        covered = {"o3-12": 10, "o14-22": 9}
+        accounted = len(made.turns) + sum(covered[one] for one in made.overlay_ids)
+        assert made.omitted == window.depth - accounted
+        assert not made.turns or sum(gaps(made.text)) == made.omitted
+        kept = f"{len(made.overlay_ids)} {''.join(turn.message_id[1:] for turn in made.turns)}"
+        if kept not in seen:
+            seen.append(kept)
+    assert seen == ["2 012345", "2 01345", "2 0145", "2 015", "1 015", "0 015", "0 05", "0 5", "0 "]
+
+
+def test_in_message_lists_overlays_stand_where_they_belong_as_the_users() -> None:
+    turns = [said(0, "first"), said(9, "newest", Speaker.ASSISTANT)]
+    prompt = assemble(replace(EMPTY, history=history(turns, 1, [overlay(2, 9, "they met")])), 2000)
+    summary = "⟦data: summary of messages 2 to 9⟧\nthey met\n⟦/data⟧"
+    assert [one.content for one in prompt.openai[1:]] == ["first", summary, "newest", "hi"]
+    assert prompt.openai[2].role is Speaker.USER
+    assert [one.content for one in prompt.anthropic] == [f"first\n\n{summary}", "newest", "hi"]
+
+
+def test_an_overlay_of_one_message_says_so() -> None:
+    made = history_layer(history([said(0, "first"), said(2, "newest")], 1, [overlay(2, 2)]), 1000)
+    assert "⟦data: summary of message 2⟧" in made.text
+    assert gaps(made.text) == []
+
+
+def test_a_tools_results_leave_with_their_call() -> None:
+    """E-5: an exchange goes as a whole; the newest message alone stays whatever it is."""
+    roles = [Speaker.USER, Speaker.ASSISTANT, Speaker.TOOL, Speaker.TOOL, Speaker.USER, Speaker.TOOL]
+    window = history([said(n, "word " * 20, role) for n, role in enumerate(roles)])
+    seen = []
+    for budget in range(history_layer(window, 10_000).tokens, 40, -1):
+        kept = "".join(turn.message_id[1:] for turn in history_layer(window, budget).turns)
+        if kept not in seen:
+            seen.append(kept)
+    assert seen == ["012345", "12345", "45", "5"]
 
 
 def test_a_long_history_is_cut_without_writing_it_out_for_every_turn() -> None:
     """Twenty thousand turns of which a few fit; were each left out one by one, this would take minutes."""
-    turns = tuple(said(n, "word " * 40) for n in range(20_000))
-    made = history_layer(turns, 2, 0, 1000)
+    turns = [said(n, "word " * 40) for n in range(20_000)]
+    made = history_layer(history(turns, 2), 1000)
     assert made.turns[0].message_id == "m0"
     assert made.turns[-1].message_id == "m19999"
     assert made.omitted + len(made.turns) == 20_000
 
 
 def test_the_assistant_first_gets_a_users_line_before_it() -> None:
-    prompt = assemble(replace(EMPTY, history=(said(0, "Welcome!", Speaker.ASSISTANT),)), 2000)
+    prompt = assemble(replace(EMPTY, history=history([said(0, "Welcome!", Speaker.ASSISTANT)])), 2000)
     assert [one.role for one in prompt.anthropic] == [Speaker.USER, Speaker.ASSISTANT, Speaker.USER]
     assert [one.role for one in prompt.openai] == [Speaker.SYSTEM, Speaker.ASSISTANT, Speaker.USER]

@@ -2,54 +2,23 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from services.gateway.domain.prompt import (
-    Ingredients,
-    LayerKind,
-    Prompt,
-    Speaker,
-    Turn,
-    assemble,
-    history_layer,
-)
+from services.gateway.domain.history import history_layer
+from services.gateway.domain.parts import Ingredients, LayerKind, Prompt, Speaker, Turn
+from services.gateway.domain.prompt import assemble
 from services.kit.fences import END, OPEN
 from services.kit.tokens import estimate_tokens
+from tests.unit.prompt_parts import history, layer, overlay, said
 
-START = datetime(2026, 3, 1, 9, tzinfo=UTC)
 MARK = "[…cut; whole in message m1]"
-
-
-def said(number: int, text: str, role: Speaker = Speaker.USER, results: str = "") -> Turn:
-    return Turn(
-        conversation_id="c",
-        message_id=f"m{number}",
-        role=role,
-        author="",
-        time=START,
-        text=text,
-        results=results,
-    )
 
 
 def prompt_of(*turns: Turn, budget: int) -> Prompt:
     return assemble(
-        Ingredients(
-            system_prompt="",
-            message="so?",
-            author="",
-            facts=(),
-            history=turns,
-            head=1,
-            omitted=0,
-            older=(),
-            memories=(),
-        ),
-        budget,
+        Ingredients(system_prompt="", message="so?", author="", history=history(turns, 1)), budget
     )
 
 
@@ -57,12 +26,12 @@ def prompt_of(*turns: Turn, budget: int) -> Prompt:
 def test_it_is_cut_with_a_mark_and_uses_the_room(role: Speaker) -> None:
     whole = "word " * 6000
     prompt = prompt_of(said(0, "hello"), said(1, whole, role), budget=2000)
-    (history,) = [layer for layer in prompt.layers if layer.kind is LayerKind.HISTORY]
-    assert [turn.message_id for turn in history.turns] == ["m1"]
-    assert history.omitted == 1
+    shown_layer = layer(prompt, LayerKind.HISTORY)
+    assert [turn.message_id for turn in shown_layer.turns] == ["m1"]
+    assert shown_layer.omitted == 1
     assert MARK in prompt.text
     assert 1950 < prompt.tokens <= 2000, "what is there is used"
-    shown = history.turns[0].text.removesuffix(f" {MARK}")
+    shown = shown_layer.turns[0].text.removesuffix(f" {MARK}")
     assert whole.startswith(shown)
 
 
@@ -73,20 +42,21 @@ def test_one_that_fits_is_not_cut() -> None:
 
 
 def test_what_tools_returned_is_cut_before_what_was_said_and_stays_fenced() -> None:
-    made = history_layer([said(1, "Look at this:", results="row " * 6000)], 0, 0, 500)
+    made = history_layer(history([said(1, "Look at this:", results="row " * 6000)]), 500)
     (turn,) = made.turns
     assert turn.text == "Look at this:"
     assert turn.results.endswith(MARK)
     assert made.text.count(f"{OPEN}data: tool result") == made.text.count(END) == 1
-    made = history_layer([said(1, "word " * 6000, results="row")], 0, 0, 500)
+    made = history_layer(history([said(1, "word " * 6000, results="row")]), 500)
     (turn,) = made.turns
     assert turn.text.endswith(MARK)
     assert turn.results == ""
 
 
 def test_without_room_for_its_beginning_it_is_left_out_and_counted() -> None:
-    made = history_layer([said(0, "hello"), said(1, "word " * 6000)], 1, 3, 10)
-    assert (made.turns, made.text, made.omitted) == ((), "", 5)
+    turns = [said(0, "hello"), said(4, "word " * 6000)]
+    made = history_layer(history(turns, 1, [overlay(2, 3)]), 10)
+    assert (made.turns, made.overlay_ids, made.text, made.omitted) == ((), (), "", 5)
 
 
 @settings(max_examples=200, deadline=None)
@@ -97,6 +67,7 @@ def test_without_room_for_its_beginning_it_is_left_out_and_counted() -> None:
     st.integers(0, 1500),
 )
 def test_a_cut_turn_never_exceeds_its_budget(piece: str, said_times: int, times: int, budget: int) -> None:
-    made = history_layer([said(1, piece * said_times, results=piece * times)], 0, 0, budget)
+    turn = said(0, piece * said_times, results=piece * times)
+    made = history_layer(history([turn]), budget)
     assert made.tokens == estimate_tokens(made.text) <= budget
     assert made.omitted == 1 - len(made.turns)

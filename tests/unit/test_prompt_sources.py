@@ -7,33 +7,34 @@ from typing import Any, cast
 import pytest
 from palimpsest.common.v1 import recall_pb2, resources_pb2
 from palimpsest.episodic.v1 import episodic_pb2
+from palimpsest.history.v1 import windows_pb2
 from palimpsest.semantic.v1 import semantic_pb2
+from palimpsest.working.v1 import prompt_pb2
 
 from services.gateway.adapters.sources import STANDING_DOWN, ServiceSources
 from services.gateway.app.backends import Backends
 from services.gateway.app.ports import Found
 from services.gateway.app.prompting import Prompting
-from services.gateway.domain.prompt import Prompt
+from services.gateway.domain.parts import Prompt
 from services.kit.errors import DeadlineExceeded, DependencyDown, NotFound, PalimpsestError
 
 
 class Episodic:
     """One agent with one conversation of one message."""
 
-    async def GetAgent(self, request: Any) -> Any:
-        return episodic_pb2.GetAgentResponse(
-            agent=resources_pb2.Agent(id="ada", system_prompt="You are Ada.")
-        )
-
     async def GetConversation(self, request: Any) -> Any:
         return episodic_pb2.GetConversationResponse(conversation=resources_pb2.Conversation(id="c"))
 
+    async def GetSystemPrompt(self, request: Any) -> Any:
+        return prompt_pb2.GetSystemPromptResponse(prompt=prompt_pb2.SystemPrompt(text="You are Ada."))
+
+    async def GetWorkingMemory(self, request: Any) -> Any:
+        return prompt_pb2.GetWorkingMemoryResponse()
+
     async def GetWindow(self, request: Any) -> Any:
-        message = resources_pb2.Message(id="m1", conversation_id="c", role=resources_pb2.ROLE_USER)
+        message = resources_pb2.Message(id="m1", conversation_id="c", role=resources_pb2.ROLE_USER, depth=1)
         message.parts.add().text = "an earlier message"
-        return episodic_pb2.GetWindowResponse(
-            tail=[episodic_pb2.GetWindowResponse().tail.add(message=message)]
-        )
+        return windows_pb2.GetWindowResponse(tail=[windows_pb2.WindowMessage(message=message)], depth=1)
 
 
 class Semantic:
@@ -69,15 +70,20 @@ class Semantic:
 
 
 async def assembled(semantic: Semantic) -> tuple[Prompt, Found]:
+    nothing, episodic = cast(Any, None), cast(Any, Episodic())
     backends = Backends(
-        episodic=cast(Any, Episodic()),
+        episodic=episodic,
+        history=episodic,
+        working=episodic,
+        state=nothing,
         semantic=cast(Any, semantic),
-        compactor=cast(Any, None),
-        embedder=cast(Any, None),
+        compactor=nothing,
+        embedder=nothing,
     )
-    return await Prompting(ServiceSources(backends)).assemble(
+    made = await Prompting(ServiceSources(backends)).assemble(
         "ada", "c", "hello", author="", budget=0, wait_for=[]
     )
+    return made.prompt, made.found
 
 
 def causes(found: Found) -> dict[int, str]:

@@ -12,7 +12,7 @@ from services.memory.semantic.adapters.vectors_memory import MemoryVectorIndex
 from services.memory.semantic.app.reconciling import Reconciler
 from services.memory.semantic.domain.memory import FactType
 from services.memory.semantic.domain.vectors import Bucket, ContentClass
-from tests.unit.semantic_parts import AGENT, TENANT, Parts, keys
+from tests.unit.semantic_parts import AGENT, NOW, TENANT, Parts
 
 MEMORIES = Bucket(tenant=TENANT, agent=AGENT, content=ContentClass.MEMORY)
 
@@ -31,7 +31,7 @@ async def parts() -> Parts:
     await made.index_memories(old, *written)
     await made.items.set_whole(True)
     made.vectors.opened_clean = True
-    made.store.outbox.clear()
+    made.outbox.clear()
     return made
 
 
@@ -39,10 +39,14 @@ async def reconcile(parts: Parts) -> tuple[list[str], int]:
     """Keys of new jobs without the suffix that makes them new, and how often the relay was woken."""
     woken: list[None] = []
     await Reconciler(
-        store=parts.store, items=parts.items, vectors=parts.vectors, wake=lambda: woken.append(None)
+        store=parts.store,
+        items=parts.items,
+        vectors=parts.vectors,
+        wake=lambda: woken.append(None),
+        clock=lambda: parts.now,
     ).run()
-    found = keys(parts.store.outbox)
-    parts.store.outbox.clear()
+    found = list(parts.outbox)
+    parts.outbox.clear()
     assert len({key.rpartition(":")[2] for key in found}) <= 1
     return sorted(key.rpartition(":")[0] for key in found), len(woken)
 
@@ -52,7 +56,7 @@ def messages(conversation: str, *sequences: int) -> list[str]:
 
 
 async def live(parts: Parts) -> list[str]:
-    return sorted(f"index_memory/{AGENT}/{m.memory_id}/1" for m in await parts.store.live_ids(0, 100))
+    return sorted(f"index_memory/{AGENT}/{m.memory_id}/1" for m in await parts.store.live_ids(0, 100, NOW))
 
 
 async def test_nothing_is_done_when_nothing_is_missing(parts: Parts) -> None:
@@ -75,7 +79,7 @@ async def test_lost_vectors_are_made_again(parts: Parts) -> None:
 
 async def test_a_lost_tail_is_found_after_an_unclean_end(parts: Parts) -> None:
     """A power cut may take the last writes of both derived stores, which sync less than the truth."""
-    lost = (await parts.store.live_ids(0, 100))[-1]
+    lost = (await parts.store.live_ids(0, 100, NOW))[-1]
     await parts.items.remove_memories(TENANT, AGENT, [lost.memory_id])
     await parts.vectors.delete(MEMORIES, [lost.memory_id])
     parts.vectors.opened_clean = False
@@ -92,9 +96,9 @@ async def test_one_lost_vector_is_one_job(parts: Parts) -> None:
 
 async def test_memories_that_are_gone_are_taken_out(parts: Parts) -> None:
     """Should the removal of a forgotten memory have been lost with its job."""
-    (gone, kept) = [m.memory_id for m in await parts.store.live_ids(0, 100)]
+    (gone, kept) = [m.memory_id for m in await parts.store.live_ids(0, 100, NOW)]
     await parts.store.forget(TENANT, AGENT, gone)
-    parts.store.outbox.clear()
+    parts.outbox.clear()
     parts.vectors.opened_clean = False
     assert await reconcile(parts) == ([], 0)
     assert (await parts.vectors.ids(MEMORIES, limit=10)).item_ids == (kept,)
@@ -105,7 +109,7 @@ async def test_tasks_which_never_had_a_vector_are_merely_indexed_again(parts: Pa
     """S-3: and only after an unclean end."""
     task = await parts.remember("todo", "feed the pike", fact_type=FactType.TASK)
     await parts.index_memories(task)
-    parts.store.outbox.clear()
+    parts.outbox.clear()
     parts.vectors.opened_clean = False
     assert (await reconcile(parts))[0] == [f"index_memory/{AGENT}/{task.id}/1"]
     parts.vectors.opened_clean = True
@@ -124,7 +128,7 @@ async def test_half_a_reconciliation_begins_again(parts: Parts) -> None:
     with pytest.raises(TimeoutError):
         await asyncio.wait_for(reconcile(parts), 0.05)
     parts.store.enqueue_memories = enqueue  # type: ignore[method-assign]
-    parts.store.outbox.clear()
+    parts.outbox.clear()
     parts.vectors.opened_clean = True
     assert set(await live(parts)) <= set((await reconcile(parts))[0])
 

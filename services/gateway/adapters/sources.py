@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import structlog
@@ -12,16 +11,28 @@ from palimpsest.common.v1 import recall_pb2, resources_pb2
 from palimpsest.episodic.v1 import episodic_pb2
 from palimpsest.history.v1 import windows_pb2
 from palimpsest.semantic.v1 import semantic_pb2
+from palimpsest.working.v1 import checkpoints_pb2, prompt_pb2
 
-from services.gateway.adapters.texts import shown_text
+from services.gateway.adapters.texts import arguments_text, shown_text
 from services.gateway.app.backends import Backends
-from services.gateway.app.ports import ConversationView, Found, WindowView
-from services.gateway.domain.prompt import Fact, Speaker, Turn
+from services.gateway.app.ports import ConversationView, Found
+from services.gateway.domain.parts import (
+    Fact,
+    History,
+    LoadedEntry,
+    Overlay,
+    Speaker,
+    StaleTurn,
+    ToolOutcome,
+    Turn,
+    Working,
+)
 from services.kit.errors import DeadlineExceeded, DependencyDown, PalimpsestError
 from services.kit.times import from_timestamp
 
 QUERY_BYTES = 1024  # X-2
-CANDIDATES = 12  # older messages asked for: some of them are shown anyway
+CANDIDATES = 12  # memories asked for: some of them are shown anyway
+MESSAGE_CANDIDATES = 20  # and older messages: some lie on no active path, too
 STANDING = 20  # S-10
 STANDING_DOWN = "standing memories not available"
 CHANNELS = (
@@ -41,18 +52,39 @@ class ServiceSources:
 
     async def conversation(self, agent_id: str, conversation_id: str) -> ConversationView:
         """See the port."""
-        episodic = self._backends.episodic
-        agent, conversation = await asyncio.gather(
-            episodic.GetAgent(episodic_pb2.GetAgentRequest(agent_id=agent_id)),
-            episodic.GetConversation(
+        prompt, conversation = await asyncio.gather(
+            self._backends.working.GetSystemPrompt(
+                prompt_pb2.GetSystemPromptRequest(agent_id=agent_id, conversation_id=conversation_id)
+            ),
+            self._backends.episodic.GetConversation(
                 episodic_pb2.GetConversationRequest(agent_id=agent_id, conversation_id=conversation_id)
             ),
         )
         contact_id = conversation.conversation.contact_id
         ids = await self._backends.contact_ids(agent_id, contact_id) if contact_id else []
-        return ConversationView(system_prompt=agent.agent.system_prompt, contact_ids=tuple(ids))
+        return ConversationView(
+            system_prompt=prompt.prompt.text,
+            prompt_revision=prompt.prompt.revision,
+            contact_ids=tuple(ids),
+        )
 
-    async def window(self, agent_id: str, conversation_id: str, budget: int) -> WindowView:
+    async def working(self, agent_id: str, conversation_id: str) -> Working:
+        """See the port."""
+        found = await self._backends.working.GetWorkingMemory(
+            prompt_pb2.GetWorkingMemoryRequest(agent_id=agent_id, conversation_id=conversation_id)
+        )
+        return Working(
+            notes=found.notes.text,
+            notes_version=found.notes.version,
+            task=found.task.text,
+            stale=stale_turn(found.stale_turn) if found.HasField("stale_turn") else None,
+            loaded=tuple(
+                LoadedEntry(label=entry.label, key=entry.key, title=entry.title, content=entry.content)
+                for entry in found.loaded
+            ),
+        )
+
+    async def window(self, agent_id: str, conversation_id: str, budget: int) -> History:
         """See the port."""
         response = await self._backends.history.GetWindow(
             windows_pb2.GetWindowRequest(
@@ -61,11 +93,12 @@ class ServiceSources:
                 budget=windows_pb2.BudgetWindow(tokens=budget),
             )
         )
-        head = [turn(shown.message) for shown in response.head]
-        tail = [turn(shown.message) for shown in response.tail]
-        if tail and response.omitted_count:
-            tail[0] = replace(tail[0], omitted_before=response.omitted_count)
-        return WindowView(head=len(head), turns=(*head, *tail), omitted=response.omitted_count)
+        return History(
+            head=tuple(turn(shown.message) for shown in response.head),
+            overlays=tuple(map(overlay, response.overlays)),
+            tail=tuple(turn(shown.message) for shown in response.tail),
+            depth=response.depth,
+        )
 
     async def standing(self, agent_id: str, contact_ids: Sequence[str]) -> Found:
         """See the port."""
@@ -102,7 +135,7 @@ class ServiceSources:
                     scope=scope,
                     conversation_id="" if contact_ids else conversation_id,
                     query=query,
-                    limit=CANDIDATES,
+                    limit=MESSAGE_CANDIDATES,
                     wait_for=wait_for,
                 )
             ),
@@ -177,6 +210,34 @@ def turn(message: resources_pb2.Message) -> Turn:
         time=from_timestamp(message.time),
         text=said,
         results=returned,
+        depth=message.depth,
+    )
+
+
+def overlay(proto: windows_pb2.WindowOverlay) -> Overlay:
+    """A summary as the prompt shows it, with all messages that it covers.
+
+    The prompt may shorten the window's tail: messages that leave it are still under the summary.
+    """
+    whole = proto.overlay
+    return Overlay(id=whole.id, from_depth=whole.from_depth, to_depth=whole.to_depth, summary=whole.summary)
+
+
+def stale_turn(proto: checkpoints_pb2.Checkpoint) -> StaleTurn:
+    """What an interrupted turn has completed; calls without a result are left out."""
+    return StaleTurn(
+        turn_id=proto.turn_id,
+        outcomes=tuple(
+            ToolOutcome(
+                name=one.call.name,
+                arguments=arguments_text(one.call),
+                content=one.result.content,
+                is_error=one.result.is_error,
+            )
+            for one in proto.calls
+            if one.HasField("result")
+        ),
+        sessions=tuple((session.name, session.handle) for session in proto.handles),
     )
 
 

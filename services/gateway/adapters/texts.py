@@ -16,10 +16,15 @@ def shown_text(message: resources_pb2.Message) -> tuple[str, str]:
     return "\n".join(said), "\n".join(returned)
 
 
+def arguments_text(call: resources_pb2.ToolCall) -> str:
+    """A call's arguments as JSON on one line."""
+    return MessageToJson(call.arguments, indent=None, ensure_ascii=False)
+
+
 def _part(part: resources_pb2.Part) -> str:
     match part.WhichOneof("kind"):
         case "tool_call":
-            return f"(calls {part.tool_call.name} {MessageToJson(part.tool_call.arguments, indent=None)})"
+            return f"(calls {part.tool_call.name} {arguments_text(part.tool_call)})"
         case "tool_result":
             return ("error: " if part.tool_result.is_error else "") + part.tool_result.content
         case "attachment":

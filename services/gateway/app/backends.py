@@ -9,16 +9,20 @@ from palimpsest.embedder.v1 import embedder_pb2_grpc
 from palimpsest.episodic.v1 import episodic_pb2, episodic_pb2_grpc
 from palimpsest.history.v1 import history_pb2_grpc
 from palimpsest.semantic.v1 import semantic_pb2_grpc
+from palimpsest.state.v1 import state_pb2_grpc
+from palimpsest.working.v1 import working_pb2_grpc
 
 from services.kit.channels import Channels
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Backends:
-    """One stub a service; calls carry the caller's identity."""
+    """One stub a proto service, four of them Episodic's; calls carry the caller's identity."""
 
     episodic: episodic_pb2_grpc.EpisodicServiceAsyncStub
     history: history_pb2_grpc.HistoryServiceAsyncStub
+    working: working_pb2_grpc.WorkingMemoryServiceAsyncStub
+    state: state_pb2_grpc.StateServiceAsyncStub
     semantic: semantic_pb2_grpc.SemanticServiceAsyncStub
     compactor: compactor_pb2_grpc.CompactorServiceAsyncStub
     embedder: embedder_pb2_grpc.EmbedderServiceAsyncStub
@@ -29,6 +33,8 @@ class Backends:
         return cls(
             episodic=episodic_pb2_grpc.EpisodicServiceStub(channels.episodic),
             history=history_pb2_grpc.HistoryServiceStub(channels.episodic),
+            working=working_pb2_grpc.WorkingMemoryServiceStub(channels.episodic),
+            state=state_pb2_grpc.StateServiceStub(channels.episodic),
             semantic=semantic_pb2_grpc.SemanticServiceStub(channels.semantic),
             compactor=compactor_pb2_grpc.CompactorServiceStub(channels.compactor),
             embedder=embedder_pb2_grpc.EmbedderServiceStub(channels.embedder),

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Protocol
 
 from services.gateway.domain.keys import ApiKey
-from services.gateway.domain.prompt import Fact, Turn
+from services.gateway.domain.parts import Fact, History, Turn, Working
 
 
 class KeyStore(Protocol):
@@ -32,19 +32,11 @@ class KeyStore(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConversationView:
-    """A conversation with its agent's prompt and the contact ids whose memories count."""
+    """A conversation: its frozen system prompt and the contact ids whose memories count."""
 
     system_prompt: str
+    prompt_revision: int
     contact_ids: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WindowView:
-    """The slice of a conversation that fits a budget; the first `head` turns begin it."""
-
-    head: int
-    turns: tuple[Turn, ...]
-    omitted: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,10 +53,13 @@ class PromptSources(Protocol):
     """Where the prompt's ingredients come from. Raises NotFound for an unknown agent or conversation."""
 
     async def conversation(self, agent_id: str, conversation_id: str) -> ConversationView:
-        """Its agent's system prompt and its contact's ids."""
+        """Its system prompt as it was frozen (W-5), and its contact's ids."""
 
-    async def window(self, agent_id: str, conversation_id: str, budget: int) -> WindowView:
-        """The history that fits."""
+    async def working(self, agent_id: str, conversation_id: str) -> Working:
+        """Its working memory as of one moment."""
+
+    async def window(self, agent_id: str, conversation_id: str, budget: int) -> History:
+        """The slice of its active path that fits."""
 
     async def standing(self, agent_id: str, contact_ids: Sequence[str]) -> Found:
         """Memories that always show, most relevant first; a failure where they can't be had."""

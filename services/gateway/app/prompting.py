@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from services.gateway.app.ports import Found, PromptSources
-from services.gateway.domain.prompt import (
-    DEFAULT_BUDGET,
-    Ingredients,
-    LayerKind,
-    Prompt,
-    assemble,
-    facts_layer,
-    shares,
-)
+from services.gateway.domain.layers import facts_layer
+from services.gateway.domain.parts import Ingredients, Prompt
+from services.gateway.domain.prompt import DEFAULT_BUDGET, assemble, shares
+from services.gateway.domain.working import working_layer
 
 LEAST_HISTORY_TOKENS = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assembled:
+    """The prompt, the revision of its system prompt, and what recall found and failed at."""
+
+    prompt: Prompt
+    prompt_revision: int
+    found: Found
 
 
 class Prompting:
@@ -35,33 +39,35 @@ class Prompting:
         author: str,
         budget: int,
         wait_for: Sequence[object],
-    ) -> tuple[Prompt, Found]:
-        """The prompt, and what recall found and failed at. Raises NotFound, BudgetTooSmall."""
+    ) -> Assembled:
+        """Raises NotFound, BudgetTooSmall."""
         budget = budget or DEFAULT_BUDGET
-        view = await self._sources.conversation(agent_id, conversation_id)
+        sources = self._sources
+        view = await sources.conversation(agent_id, conversation_id)
         split = shares(view.system_prompt, author, message, budget)
-        standing, found = await asyncio.gather(
-            self._sources.standing(agent_id, view.contact_ids),
-            self._sources.find(agent_id, conversation_id, view.contact_ids, message, wait_for),
+        standing, found, working = await asyncio.gather(
+            sources.standing(agent_id, view.contact_ids),
+            sources.find(agent_id, conversation_id, view.contact_ids, message, wait_for),
+            sources.working(agent_id, conversation_id),
         )
-        facts_used = facts_layer(standing.memories, split.facts).tokens
-        room = split.history(facts_used, 0)
-        window = await self._sources.window(agent_id, conversation_id, max(LEAST_HISTORY_TOKENS, room))
+        room = split.history(
+            facts_layer(standing.memories, split.facts).tokens, working_layer(working, split.working).tokens
+        )
         ingredients = Ingredients(
             system_prompt=view.system_prompt,
             message=message,
             author=author,
             facts=standing.memories,
-            history=window.turns,
-            head=window.head,
-            omitted=window.omitted,
+            working=working,
+            history=await sources.window(agent_id, conversation_id, max(LEAST_HISTORY_TOKENS, room)),
             older=found.older,
             memories=found.memories,
         )
         prompt = assemble(ingredients, budget)
-        placed = [
-            id_ for layer in prompt.layers if layer.kind != LayerKind.SYSTEM for id_ in layer.memory_ids
-        ]
-        if placed:
-            await self._sources.count_access(agent_id, list(dict.fromkeys(placed)))
-        return prompt, replace(found, failures=(*standing.failures, *found.failures))
+        if placed := list(dict.fromkeys(id_ for layer in prompt.layers for id_ in layer.memory_ids)):
+            await sources.count_access(agent_id, placed)
+        return Assembled(
+            prompt=prompt,
+            prompt_revision=view.prompt_revision,
+            found=replace(found, failures=(*standing.failures, *found.failures)),
+        )

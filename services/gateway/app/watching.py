@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable
+from collections.abc import AsyncGenerator, Iterable
 
 from palimpsest.common.v1 import resources_pb2
 from palimpsest.history.v1 import history_pb2 as pb
@@ -28,7 +28,7 @@ async def count_indexed(
 
 async def watch_conversation(
     backends: Backends, request: pb.WatchConversationRequest
-) -> AsyncIterator[pb.WatchConversationResponse]:
+) -> AsyncGenerator[pb.WatchConversationResponse, None]:
     """Episodic's events with the indexed count; one more whenever only that has changed."""
     # The channels between services give a generator for a stream.
     events: AsyncGenerator[pb.WatchConversationResponse, None]

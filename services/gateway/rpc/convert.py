@@ -8,9 +8,9 @@ from datetime import timedelta
 from palimpsest.common.v1 import resources_pb2
 from palimpsest.gateway.v1 import administration_pb2, prompt_pb2
 
-from services.gateway.app.ports import Found
+from services.gateway.app.prompting import Assembled
 from services.gateway.domain.keys import ApiKey
-from services.gateway.domain.prompt import Layer, Prompt, Said
+from services.gateway.domain.parts import Layer, LayerKind, Said, WorkingSources
 from services.kit import paging
 from services.kit.errors import InvalidField
 from services.kit.times import to_timestamp
@@ -18,8 +18,9 @@ from services.kit.times import to_timestamp
 KEY_LISTING = "ListApiKeys"
 
 
-def prompt(made: Prompt, found: Found) -> prompt_pb2.AssemblePromptResponse:
+def prompt(assembled: Assembled) -> prompt_pb2.AssemblePromptResponse:
     """In every form."""
+    made, found = assembled.prompt, assembled.found
     return prompt_pb2.AssemblePromptResponse(
         layers=[_layer(layer) for layer in made.layers],
         text=made.text,
@@ -30,6 +31,7 @@ def prompt(made: Prompt, found: Found) -> prompt_pb2.AssemblePromptResponse:
         budget_tokens=made.budget,
         failures=found.failures,  # type: ignore[arg-type]
         unindexed=found.unindexed,  # type: ignore[arg-type]
+        system_prompt_revision=assembled.prompt_revision,
     )
 
 
@@ -45,6 +47,18 @@ def _layer(layer: Layer) -> prompt_pb2.Layer:
             for turn in layer.turns
         ],
         omitted_count=layer.omitted,
+        overlay_ids=layer.overlay_ids,
+        working=_working(layer.working) if layer.kind is LayerKind.WORKING else None,
+    )
+
+
+def _working(sources: WorkingSources) -> prompt_pb2.WorkingSources:
+    return prompt_pb2.WorkingSources(
+        notes_version=sources.notes_version,
+        task=sources.task,
+        turn_id=sources.turn_id,
+        result_count=sources.result_count,
+        entries=sources.entries,
     )
 
 

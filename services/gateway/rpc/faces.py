@@ -5,7 +5,8 @@ One definition serves both, so each call is passed on as it came.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import aclosing, suppress
 from typing import Any
 
 import grpc
@@ -13,9 +14,12 @@ from google.protobuf.descriptor import MethodDescriptor, ServiceDescriptor
 from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
 from palimpsest.history.v1 import history_pb2
+from palimpsest.state.v1 import state_pb2
+from palimpsest.working.v1 import working_pb2
 
 from services.gateway.app.backends import Backends
 from services.gateway.app.watching import count_indexed, watch_conversation
+from services.kit.errors import DeadlineExceeded, DependencyDown
 from services.kit.serving import Face, roles_of
 
 
@@ -38,8 +42,11 @@ def _handler(method: MethodDescriptor, call: Callable[[Message], Any]) -> grpc.R
         return answer
 
     async def stream(request: Message, _context: Any) -> AsyncIterator[Message]:
-        async for answer in call(request):
-            yield answer
+        # The channels between services give a generator for a stream: left early, it ends the call behind.
+        answers: AsyncGenerator[Message, None] = call(request)
+        async with aclosing(answers):
+            async for answer in answers:
+                yield answer
 
     coding: dict[str, Any] = {
         "request_deserializer": GetMessageClass(method.input_type).FromString,
@@ -60,18 +67,23 @@ class _History:
         return getattr(self._backends.history, method)
 
     async def SwitchLeaf(self, request: history_pb2.SwitchLeafRequest) -> history_pb2.SwitchLeafResponse:
-        """With the indexed count."""
+        """With the indexed count, where it can be had: the switch is done and no error may hide it."""
         answer = await self._backends.history.SwitchLeaf(request)
-        await count_indexed(self._backends, request.agent_id, [answer.conversation])
+        with suppress(DependencyDown, DeadlineExceeded):
+            await count_indexed(self._backends, request.agent_id, [answer.conversation])
         return answer
 
     def WatchConversation(
         self, request: history_pb2.WatchConversationRequest
-    ) -> AsyncIterator[history_pb2.WatchConversationResponse]:
+    ) -> AsyncGenerator[history_pb2.WatchConversationResponse, None]:
         """With the indexed count."""
         return watch_conversation(self._backends, request)
 
 
 def faces(backends: Backends) -> tuple[Face, ...]:
     """Episodic's services that applications call."""
-    return (passed_on(history_pb2.DESCRIPTOR.services_by_name["HistoryService"], _History(backends)),)
+    return (
+        passed_on(history_pb2.DESCRIPTOR.services_by_name["HistoryService"], _History(backends)),
+        passed_on(working_pb2.DESCRIPTOR.services_by_name["WorkingMemoryService"], backends.working),
+        passed_on(state_pb2.DESCRIPTOR.services_by_name["StateService"], backends.state),
+    )

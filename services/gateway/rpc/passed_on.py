@@ -153,6 +153,25 @@ class PassedOn(gateway_pb2_grpc.GatewayServiceServicer):
         asked = mirrored(semantic_pb2.ForgetMemoryRequest, request)
         return mirrored(memories_pb2.ForgetMemoryResponse, await self._backends.semantic.ForgetMemory(asked))
 
+    async def UndoSupersession(
+        self, request: memories_pb2.UndoSupersessionRequest, context: Any
+    ) -> memories_pb2.UndoSupersessionResponse:
+        """Passed on."""
+        asked = mirrored(semantic_pb2.UndoSupersessionRequest, request)
+        return mirrored(
+            memories_pb2.UndoSupersessionResponse, await self._backends.semantic.UndoSupersession(asked)
+        )
+
+    async def ResolveContradiction(
+        self, request: memories_pb2.ResolveContradictionRequest, context: Any
+    ) -> memories_pb2.ResolveContradictionResponse:
+        """Passed on."""
+        asked = mirrored(semantic_pb2.ResolveContradictionRequest, request)
+        return mirrored(
+            memories_pb2.ResolveContradictionResponse,
+            await self._backends.semantic.ResolveContradiction(asked),
+        )
+
     async def GetJob(
         self, request: administration_pb2.GetJobRequest, context: Any
     ) -> administration_pb2.GetJobResponse:

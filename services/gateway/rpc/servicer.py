@@ -14,6 +14,7 @@ from palimpsest.gateway.v1 import administration_pb2, conversations_pb2, memorie
 
 from services.gateway.app import recalling, recording
 from services.gateway.app.backends import Backends
+from services.gateway.app.contradictions import list_contradictions
 from services.gateway.app.keys import Keys
 from services.gateway.app.prompting import Prompting
 from services.gateway.app.watching import count_indexed
@@ -51,6 +52,9 @@ ROLES = {
     "ListMemoryVersions": Role.READER,
     "UpdateMemory": Role.WRITER,
     "ForgetMemory": Role.WRITER,
+    "UndoSupersession": Role.WRITER,
+    "ListContradictions": Role.READER,
+    "ResolveContradiction": Role.WRITER,
     "Recall": Role.READER,
     "RecallConversation": Role.READER,
     "AssemblePrompt": Role.READER,
@@ -144,6 +148,12 @@ class GatewayServicer(PassedOn):
         """See the proto."""
         return await recalling.list_memories(self._backends, request)
 
+    async def ListContradictions(
+        self, request: memories_pb2.ListContradictionsRequest, context: Any
+    ) -> memories_pb2.ListContradictionsResponse:
+        """See the proto."""
+        return await list_contradictions(self._backends, request)
+
     async def Recall(self, request: memories_pb2.RecallRequest, context: Any) -> memories_pb2.RecallResponse:
         """See the proto."""
         return await recalling.recall(self._backends, request)
@@ -159,7 +169,7 @@ class GatewayServicer(PassedOn):
     ) -> prompt_pb2.AssemblePromptResponse:
         """See the proto."""
         recalling.check_tokens(request.agent_id, request.wait_for)
-        made, found = await self._prompting.assemble(
+        assembled = await self._prompting.assemble(
             request.agent_id,
             request.conversation_id,
             request.message,
@@ -167,7 +177,7 @@ class GatewayServicer(PassedOn):
             budget=request.budget_tokens,
             wait_for=list(request.wait_for),
         )
-        return convert.prompt(made, found)
+        return convert.prompt(assembled)
 
     async def GetStatus(
         self, request: administration_pb2.GetStatusRequest, context: Any

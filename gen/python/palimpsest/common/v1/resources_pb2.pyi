@@ -189,6 +189,62 @@ MEMORY_SOURCE_IMPORT: MemorySource.ValueType  # 6
 """Imported; confidence as exported."""
 Global___MemorySource: _TypeAlias = MemorySource  # noqa: Y015
 
+class _Verification:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _VerificationEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Verification.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    VERIFICATION_UNSPECIFIED: _Verification.ValueType  # 0
+    """Not known."""
+    VERIFICATION_NOT_NEEDED: _Verification.ValueType  # 1
+    """It need not be: a task, or written while verification was off."""
+    VERIFICATION_PENDING: _Verification.ValueType  # 2
+    """It is live, and will be by a job."""
+    VERIFICATION_VERIFIED: _Verification.ValueType  # 3
+    """It was."""
+
+class Verification(_Verification, metaclass=_VerificationEnumTypeWrapper):
+    """Whether a memory was held against those that it may replace or contradict."""
+
+VERIFICATION_UNSPECIFIED: Verification.ValueType  # 0
+"""Not known."""
+VERIFICATION_NOT_NEEDED: Verification.ValueType  # 1
+"""It need not be: a task, or written while verification was off."""
+VERIFICATION_PENDING: Verification.ValueType  # 2
+"""It is live, and will be by a job."""
+VERIFICATION_VERIFIED: Verification.ValueType  # 3
+"""It was."""
+Global___Verification: _TypeAlias = Verification  # noqa: Y015
+
+class _SupersessionCause:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _SupersessionCauseEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_SupersessionCause.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    SUPERSESSION_CAUSE_UNSPECIFIED: _SupersessionCause.ValueType  # 0
+    """Not known."""
+    SUPERSESSION_CAUSE_KEY: _SupersessionCause.ValueType  # 1
+    """It is a new value of the same key."""
+    SUPERSESSION_CAUSE_JUDGED: _SupersessionCause.ValueType  # 2
+    """A judge found that it says anew what the other said."""
+    SUPERSESSION_CAUSE_RESOLVED: _SupersessionCause.ValueType  # 3
+    """Somebody kept it of two that contradicted each other."""
+
+class SupersessionCause(_SupersessionCause, metaclass=_SupersessionCauseEnumTypeWrapper):
+    """Why a memory replaced another."""
+
+SUPERSESSION_CAUSE_UNSPECIFIED: SupersessionCause.ValueType  # 0
+"""Not known."""
+SUPERSESSION_CAUSE_KEY: SupersessionCause.ValueType  # 1
+"""It is a new value of the same key."""
+SUPERSESSION_CAUSE_JUDGED: SupersessionCause.ValueType  # 2
+"""A judge found that it says anew what the other said."""
+SUPERSESSION_CAUSE_RESOLVED: SupersessionCause.ValueType  # 3
+"""Somebody kept it of two that contradicted each other."""
+Global___SupersessionCause: _TypeAlias = SupersessionCause  # noqa: Y015
+
 class _UnindexedState:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015
@@ -661,6 +717,98 @@ class MessageRef(_message.Message):
 Global___MessageRef: _TypeAlias = MessageRef  # noqa: Y015
 
 @_typing.final
+class Supersession(_message.Message):
+    """That a memory replaced another."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    OLD_MEMORY_ID_FIELD_NUMBER: _builtins.int
+    NEW_MEMORY_ID_FIELD_NUMBER: _builtins.int
+    CAUSE_FIELD_NUMBER: _builtins.int
+    PROBABILITY_FIELD_NUMBER: _builtins.int
+    JUDGE_FIELD_NUMBER: _builtins.int
+    CREATE_TIME_FIELD_NUMBER: _builtins.int
+    UNDO_TIME_FIELD_NUMBER: _builtins.int
+    old_memory_id: _builtins.str
+    """The memory that was replaced."""
+    new_memory_id: _builtins.str
+    """The memory that replaced it; it may have been forgotten since."""
+    cause: Global___SupersessionCause.ValueType
+    """Why."""
+    probability: _builtins.float
+    """How sure the judge was, 0 to 1; 1 where there was none."""
+    judge: _builtins.str
+    """The judge's name; empty where there was none."""
+    @_builtins.property
+    def create_time(self) -> _timestamp_pb2.Timestamp:
+        """When it was found."""
+
+    @_builtins.property
+    def undo_time(self) -> _timestamp_pb2.Timestamp:
+        """When it was undone; unset while it stands."""
+
+    def __init__(
+        self,
+        *,
+        old_memory_id: _builtins.str = ...,
+        new_memory_id: _builtins.str = ...,
+        cause: Global___SupersessionCause.ValueType = ...,
+        probability: _builtins.float = ...,
+        judge: _builtins.str = ...,
+        create_time: _timestamp_pb2.Timestamp | None = ...,
+        undo_time: _timestamp_pb2.Timestamp | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "undo_time", b"undo_time"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cause", b"cause", "create_time", b"create_time", "judge", b"judge", "new_memory_id", b"new_memory_id", "old_memory_id", b"old_memory_id", "probability", b"probability", "undo_time", b"undo_time"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Supersession: _TypeAlias = Supersession  # noqa: Y015
+
+@_typing.final
+class Contradiction(_message.Message):
+    """Two live memories that cannot both hold, as a judge found."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ID_FIELD_NUMBER: _builtins.int
+    MEMORIES_FIELD_NUMBER: _builtins.int
+    PROBABILITY_FIELD_NUMBER: _builtins.int
+    JUDGE_FIELD_NUMBER: _builtins.int
+    CREATE_TIME_FIELD_NUMBER: _builtins.int
+    id: _builtins.str
+    """Made by the server, unique in the agent."""
+    probability: _builtins.float
+    """How sure the judge was, 0 to 1."""
+    judge: _builtins.str
+    """The judge's name."""
+    @_builtins.property
+    def memories(self) -> _containers.RepeatedCompositeFieldContainer[Global___Memory]:
+        """The two, as they are now."""
+
+    @_builtins.property
+    def create_time(self) -> _timestamp_pb2.Timestamp:
+        """When it was found."""
+
+    def __init__(
+        self,
+        *,
+        id: _builtins.str = ...,
+        memories: _abc.Iterable[Global___Memory] | None = ...,
+        probability: _builtins.float = ...,
+        judge: _builtins.str = ...,
+        create_time: _timestamp_pb2.Timestamp | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "id", b"id", "judge", b"judge", "memories", b"memories", "probability", b"probability"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Contradiction: _TypeAlias = Contradiction  # noqa: Y015
+
+@_typing.final
 class Memory(_message.Message):
     """A distilled statement."""
 
@@ -687,6 +835,9 @@ class Memory(_message.Message):
     VERSION_FIELD_NUMBER: _builtins.int
     EXPIRE_TIME_FIELD_NUMBER: _builtins.int
     INDEXED_FIELD_NUMBER: _builtins.int
+    VERIFICATION_FIELD_NUMBER: _builtins.int
+    CONTRADICTS_FIELD_NUMBER: _builtins.int
+    REVISION_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """Made by the server, unique in the agent. One id per version of a key."""
     key: _builtins.str
@@ -708,13 +859,17 @@ class Memory(_message.Message):
     access_count: _builtins.int
     """How often it was."""
     superseded_by: _builtins.str
-    """Id of the memory that replaced it; empty while it is live."""
+    """Id of the memory that replaced it, or will at valid_to_time; empty if none."""
     supersedes: _builtins.str
     """Id of the memory that it replaced; empty for a first one."""
     version: _builtins.int
     """Place in the chain of versions of its key and scope, from 1."""
     indexed: _builtins.bool
     """Whether recall can find it yet."""
+    verification: Global___Verification.ValueType
+    """Whether it was held against what was known before."""
+    revision: _builtins.int
+    """Grows with every change of it but accesses, from 1; see UpdateMemory."""
     @_builtins.property
     def provenance(self) -> _containers.RepeatedCompositeFieldContainer[Global___MessageRef]:
         """The messages it came from."""
@@ -733,15 +888,19 @@ class Memory(_message.Message):
 
     @_builtins.property
     def valid_from_time(self) -> _timestamp_pb2.Timestamp:
-        """From when the statement holds."""
+        """From when the statement holds; in the future for a plan, which is live from then on."""
 
     @_builtins.property
     def valid_to_time(self) -> _timestamp_pb2.Timestamp:
-        """Until when it holds; unset while it does."""
+        """Until when it holds; unset if no end is known. It is live until then, even if it is known what replaces it."""
 
     @_builtins.property
     def expire_time(self) -> _timestamp_pb2.Timestamp:
         """When it expires (tasks only); unset otherwise."""
+
+    @_builtins.property
+    def contradicts(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Ids of memories that contradict it, unresolved."""
 
     def __init__(
         self,
@@ -767,10 +926,13 @@ class Memory(_message.Message):
         version: _builtins.int = ...,
         expire_time: _timestamp_pb2.Timestamp | None = ...,
         indexed: _builtins.bool = ...,
+        verification: Global___Verification.ValueType = ...,
+        contradicts: _abc.Iterable[_builtins.str] | None = ...,
+        revision: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["access_time", b"access_time", "create_time", b"create_time", "expire_time", b"expire_time", "update_time", b"update_time", "valid_from_time", b"valid_from_time", "valid_to_time", b"valid_to_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["access_count", b"access_count", "access_time", b"access_time", "confidence", b"confidence", "contact_id", b"contact_id", "create_time", b"create_time", "expire_time", b"expire_time", "fact_type", b"fact_type", "id", b"id", "indexed", b"indexed", "key", b"key", "kind", b"kind", "pinned", b"pinned", "provenance", b"provenance", "source", b"source", "superseded_by", b"superseded_by", "supersedes", b"supersedes", "update_time", b"update_time", "valid_from_time", b"valid_from_time", "valid_to_time", b"valid_to_time", "value", b"value", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["access_count", b"access_count", "access_time", b"access_time", "confidence", b"confidence", "contact_id", b"contact_id", "contradicts", b"contradicts", "create_time", b"create_time", "expire_time", b"expire_time", "fact_type", b"fact_type", "id", b"id", "indexed", b"indexed", "key", b"key", "kind", b"kind", "pinned", b"pinned", "provenance", b"provenance", "revision", b"revision", "source", b"source", "superseded_by", b"superseded_by", "supersedes", b"supersedes", "update_time", b"update_time", "valid_from_time", b"valid_from_time", "valid_to_time", b"valid_to_time", "value", b"value", "verification", b"verification", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -167,6 +167,21 @@ class GatewayServiceStub:
                 request_serializer=palimpsest_dot_gateway_dot_v1_dot_memories__pb2.ForgetMemoryRequest.SerializeToString,
                 response_deserializer=palimpsest_dot_gateway_dot_v1_dot_memories__pb2.ForgetMemoryResponse.FromString,
                 _registered_method=True)
+        self.UndoSupersession = channel.unary_unary(
+                '/palimpsest.gateway.v1.GatewayService/UndoSupersession',
+                request_serializer=palimpsest_dot_gateway_dot_v1_dot_memories__pb2.UndoSupersessionRequest.SerializeToString,
+                response_deserializer=palimpsest_dot_gateway_dot_v1_dot_memories__pb2.UndoSupersessionResponse.FromString,
+                _registered_method=True)
+        self.ListContradictions = channel.unary_unary(
+                '/palimpsest.gateway.v1.GatewayService/ListContradictions',
+                request_serializer=palimpsest_dot_gateway_dot_v1_dot_memories__pb2.ListContradictionsRequest.SerializeToString,
+                response_deserializer=palimpsest_dot_gateway_dot_v1_dot_memories__pb2.ListContradictionsResponse.FromString,
+                _registered_method=True)
+        self.ResolveContradiction = channel.unary_unary(
+                '/palimpsest.gateway.v1.GatewayService/ResolveContradiction',
+                request_serializer=palimpsest_dot_gateway_dot_v1_dot_memories__pb2.ResolveContradictionRequest.SerializeToString,
+                response_deserializer=palimpsest_dot_gateway_dot_v1_dot_memories__pb2.ResolveContradictionResponse.FromString,
+                _registered_method=True)
         self.Recall = channel.unary_unary(
                 '/palimpsest.gateway.v1.GatewayService/Recall',
                 request_serializer=palimpsest_dot_gateway_dot_v1_dot_memories__pb2.RecallRequest.SerializeToString,
@@ -397,14 +412,16 @@ class GatewayServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ListMemoryVersions(self, request, context):
-        """Lists the versions of a memory's key and scope, oldest first. Errors: RESOURCE_NOT_FOUND.
+        """Lists the versions of a memory's key and scope, and what replaced any of them under another key,
+        in order of writing. Errors: RESOURCE_NOT_FOUND.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def UpdateMemory(self, request, context):
-        """Pins or unpins a memory. Errors: RESOURCE_NOT_FOUND.
+        """Pins or unpins a memory. Errors: RESOURCE_NOT_FOUND, VERSION_CONFLICT (its revision is not the
+        expected one).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -412,6 +429,32 @@ class GatewayServiceServicer:
 
     def ForgetMemory(self, request, context):
         """Deletes a memory with all versions of its key and scope. Errors: RESOURCE_NOT_FOUND.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def UndoSupersession(self, request, context):
+        """Takes back the newest supersession of a memory: it is as it was before, live and to be recalled
+        again. Errors: RESOURCE_NOT_FOUND; STATE_CONFLICT (it is not superseded, or another version of its
+        key and scope has taken its place).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListContradictions(self, request, context):
+        """Lists contradictions between live memories that nobody has resolved, oldest first. Errors:
+        RESOURCE_NOT_FOUND (contact), INVALID_PAGE_TOKEN.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ResolveContradiction(self, request, context):
+        """Resolves a contradiction: one memory replaces the other, which UndoSupersession takes back, or both
+        stand. The same again changes nothing. Errors: INVALID_FIELD (kept_memory_id is neither),
+        RESOURCE_NOT_FOUND; STATE_CONFLICT (resolved otherwise, or one of the two is no longer live).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -629,6 +672,21 @@ def add_GatewayServiceServicer_to_server(servicer, server):
                     servicer.ForgetMemory,
                     request_deserializer=palimpsest_dot_gateway_dot_v1_dot_memories__pb2.ForgetMemoryRequest.FromString,
                     response_serializer=palimpsest_dot_gateway_dot_v1_dot_memories__pb2.ForgetMemoryResponse.SerializeToString,
+            ),
+            'UndoSupersession': grpc.unary_unary_rpc_method_handler(
+                    servicer.UndoSupersession,
+                    request_deserializer=palimpsest_dot_gateway_dot_v1_dot_memories__pb2.UndoSupersessionRequest.FromString,
+                    response_serializer=palimpsest_dot_gateway_dot_v1_dot_memories__pb2.UndoSupersessionResponse.SerializeToString,
+            ),
+            'ListContradictions': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListContradictions,
+                    request_deserializer=palimpsest_dot_gateway_dot_v1_dot_memories__pb2.ListContradictionsRequest.FromString,
+                    response_serializer=palimpsest_dot_gateway_dot_v1_dot_memories__pb2.ListContradictionsResponse.SerializeToString,
+            ),
+            'ResolveContradiction': grpc.unary_unary_rpc_method_handler(
+                    servicer.ResolveContradiction,
+                    request_deserializer=palimpsest_dot_gateway_dot_v1_dot_memories__pb2.ResolveContradictionRequest.FromString,
+                    response_serializer=palimpsest_dot_gateway_dot_v1_dot_memories__pb2.ResolveContradictionResponse.SerializeToString,
             ),
             'Recall': grpc.unary_unary_rpc_method_handler(
                     servicer.Recall,
@@ -1371,6 +1429,87 @@ class GatewayService:
             '/palimpsest.gateway.v1.GatewayService/ForgetMemory',
             palimpsest_dot_gateway_dot_v1_dot_memories__pb2.ForgetMemoryRequest.SerializeToString,
             palimpsest_dot_gateway_dot_v1_dot_memories__pb2.ForgetMemoryResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def UndoSupersession(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/palimpsest.gateway.v1.GatewayService/UndoSupersession',
+            palimpsest_dot_gateway_dot_v1_dot_memories__pb2.UndoSupersessionRequest.SerializeToString,
+            palimpsest_dot_gateway_dot_v1_dot_memories__pb2.UndoSupersessionResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListContradictions(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/palimpsest.gateway.v1.GatewayService/ListContradictions',
+            palimpsest_dot_gateway_dot_v1_dot_memories__pb2.ListContradictionsRequest.SerializeToString,
+            palimpsest_dot_gateway_dot_v1_dot_memories__pb2.ListContradictionsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ResolveContradiction(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/palimpsest.gateway.v1.GatewayService/ResolveContradiction',
+            palimpsest_dot_gateway_dot_v1_dot_memories__pb2.ResolveContradictionRequest.SerializeToString,
+            palimpsest_dot_gateway_dot_v1_dot_memories__pb2.ResolveContradictionResponse.FromString,
             options,
             channel_credentials,
             insecure,

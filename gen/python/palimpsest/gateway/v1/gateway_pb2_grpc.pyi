@@ -96,11 +96,29 @@ class GatewayServiceStub:
     ListMemories: _grpc.UnaryUnaryMultiCallable[_memories_pb2.ListMemoriesRequest, _memories_pb2.ListMemoriesResponse]
     """Lists memories, oldest first. Errors: RESOURCE_NOT_FOUND, INVALID_PAGE_TOKEN."""
     ListMemoryVersions: _grpc.UnaryUnaryMultiCallable[_memories_pb2.ListMemoryVersionsRequest, _memories_pb2.ListMemoryVersionsResponse]
-    """Lists the versions of a memory's key and scope, oldest first. Errors: RESOURCE_NOT_FOUND."""
+    """Lists the versions of a memory's key and scope, and what replaced any of them under another key,
+    in order of writing. Errors: RESOURCE_NOT_FOUND.
+    """
     UpdateMemory: _grpc.UnaryUnaryMultiCallable[_memories_pb2.UpdateMemoryRequest, _memories_pb2.UpdateMemoryResponse]
-    """Pins or unpins a memory. Errors: RESOURCE_NOT_FOUND."""
+    """Pins or unpins a memory. Errors: RESOURCE_NOT_FOUND, VERSION_CONFLICT (its revision is not the
+    expected one).
+    """
     ForgetMemory: _grpc.UnaryUnaryMultiCallable[_memories_pb2.ForgetMemoryRequest, _memories_pb2.ForgetMemoryResponse]
     """Deletes a memory with all versions of its key and scope. Errors: RESOURCE_NOT_FOUND."""
+    UndoSupersession: _grpc.UnaryUnaryMultiCallable[_memories_pb2.UndoSupersessionRequest, _memories_pb2.UndoSupersessionResponse]
+    """Takes back the newest supersession of a memory: it is as it was before, live and to be recalled
+    again. Errors: RESOURCE_NOT_FOUND; STATE_CONFLICT (it is not superseded, or another version of its
+    key and scope has taken its place).
+    """
+    ListContradictions: _grpc.UnaryUnaryMultiCallable[_memories_pb2.ListContradictionsRequest, _memories_pb2.ListContradictionsResponse]
+    """Lists contradictions between live memories that nobody has resolved, oldest first. Errors:
+    RESOURCE_NOT_FOUND (contact), INVALID_PAGE_TOKEN.
+    """
+    ResolveContradiction: _grpc.UnaryUnaryMultiCallable[_memories_pb2.ResolveContradictionRequest, _memories_pb2.ResolveContradictionResponse]
+    """Resolves a contradiction: one memory replaces the other, which UndoSupersession takes back, or both
+    stand. The same again changes nothing. Errors: INVALID_FIELD (kept_memory_id is neither),
+    RESOURCE_NOT_FOUND; STATE_CONFLICT (resolved otherwise, or one of the two is no longer live).
+    """
     Recall: _grpc.UnaryUnaryMultiCallable[_memories_pb2.RecallRequest, _memories_pb2.RecallResponse]
     """Finds memories. Errors: RESOURCE_NOT_FOUND (agent, contact)."""
     RecallConversation: _grpc.UnaryUnaryMultiCallable[_memories_pb2.RecallConversationRequest, _memories_pb2.RecallConversationResponse]
@@ -193,11 +211,29 @@ class GatewayServiceAsyncStub(GatewayServiceStub):
     ListMemories: _aio.UnaryUnaryMultiCallable[_memories_pb2.ListMemoriesRequest, _memories_pb2.ListMemoriesResponse]  # type: ignore[assignment]
     """Lists memories, oldest first. Errors: RESOURCE_NOT_FOUND, INVALID_PAGE_TOKEN."""
     ListMemoryVersions: _aio.UnaryUnaryMultiCallable[_memories_pb2.ListMemoryVersionsRequest, _memories_pb2.ListMemoryVersionsResponse]  # type: ignore[assignment]
-    """Lists the versions of a memory's key and scope, oldest first. Errors: RESOURCE_NOT_FOUND."""
+    """Lists the versions of a memory's key and scope, and what replaced any of them under another key,
+    in order of writing. Errors: RESOURCE_NOT_FOUND.
+    """
     UpdateMemory: _aio.UnaryUnaryMultiCallable[_memories_pb2.UpdateMemoryRequest, _memories_pb2.UpdateMemoryResponse]  # type: ignore[assignment]
-    """Pins or unpins a memory. Errors: RESOURCE_NOT_FOUND."""
+    """Pins or unpins a memory. Errors: RESOURCE_NOT_FOUND, VERSION_CONFLICT (its revision is not the
+    expected one).
+    """
     ForgetMemory: _aio.UnaryUnaryMultiCallable[_memories_pb2.ForgetMemoryRequest, _memories_pb2.ForgetMemoryResponse]  # type: ignore[assignment]
     """Deletes a memory with all versions of its key and scope. Errors: RESOURCE_NOT_FOUND."""
+    UndoSupersession: _aio.UnaryUnaryMultiCallable[_memories_pb2.UndoSupersessionRequest, _memories_pb2.UndoSupersessionResponse]  # type: ignore[assignment]
+    """Takes back the newest supersession of a memory: it is as it was before, live and to be recalled
+    again. Errors: RESOURCE_NOT_FOUND; STATE_CONFLICT (it is not superseded, or another version of its
+    key and scope has taken its place).
+    """
+    ListContradictions: _aio.UnaryUnaryMultiCallable[_memories_pb2.ListContradictionsRequest, _memories_pb2.ListContradictionsResponse]  # type: ignore[assignment]
+    """Lists contradictions between live memories that nobody has resolved, oldest first. Errors:
+    RESOURCE_NOT_FOUND (contact), INVALID_PAGE_TOKEN.
+    """
+    ResolveContradiction: _aio.UnaryUnaryMultiCallable[_memories_pb2.ResolveContradictionRequest, _memories_pb2.ResolveContradictionResponse]  # type: ignore[assignment]
+    """Resolves a contradiction: one memory replaces the other, which UndoSupersession takes back, or both
+    stand. The same again changes nothing. Errors: INVALID_FIELD (kept_memory_id is neither),
+    RESOURCE_NOT_FOUND; STATE_CONFLICT (resolved otherwise, or one of the two is no longer live).
+    """
     Recall: _aio.UnaryUnaryMultiCallable[_memories_pb2.RecallRequest, _memories_pb2.RecallResponse]  # type: ignore[assignment]
     """Finds memories. Errors: RESOURCE_NOT_FOUND (agent, contact)."""
     RecallConversation: _aio.UnaryUnaryMultiCallable[_memories_pb2.RecallConversationRequest, _memories_pb2.RecallConversationResponse]  # type: ignore[assignment]
@@ -425,7 +461,9 @@ class GatewayServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _memories_pb2.ListMemoryVersionsRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_memories_pb2.ListMemoryVersionsResponse, _abc.Awaitable[_memories_pb2.ListMemoryVersionsResponse]]:
-        """Lists the versions of a memory's key and scope, oldest first. Errors: RESOURCE_NOT_FOUND."""
+        """Lists the versions of a memory's key and scope, and what replaced any of them under another key,
+        in order of writing. Errors: RESOURCE_NOT_FOUND.
+        """
 
     @_abc_1.abstractmethod
     def UpdateMemory(
@@ -433,7 +471,9 @@ class GatewayServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _memories_pb2.UpdateMemoryRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_memories_pb2.UpdateMemoryResponse, _abc.Awaitable[_memories_pb2.UpdateMemoryResponse]]:
-        """Pins or unpins a memory. Errors: RESOURCE_NOT_FOUND."""
+        """Pins or unpins a memory. Errors: RESOURCE_NOT_FOUND, VERSION_CONFLICT (its revision is not the
+        expected one).
+        """
 
     @_abc_1.abstractmethod
     def ForgetMemory(
@@ -442,6 +482,38 @@ class GatewayServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_memories_pb2.ForgetMemoryResponse, _abc.Awaitable[_memories_pb2.ForgetMemoryResponse]]:
         """Deletes a memory with all versions of its key and scope. Errors: RESOURCE_NOT_FOUND."""
+
+    @_abc_1.abstractmethod
+    def UndoSupersession(
+        self,
+        request: _memories_pb2.UndoSupersessionRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_memories_pb2.UndoSupersessionResponse, _abc.Awaitable[_memories_pb2.UndoSupersessionResponse]]:
+        """Takes back the newest supersession of a memory: it is as it was before, live and to be recalled
+        again. Errors: RESOURCE_NOT_FOUND; STATE_CONFLICT (it is not superseded, or another version of its
+        key and scope has taken its place).
+        """
+
+    @_abc_1.abstractmethod
+    def ListContradictions(
+        self,
+        request: _memories_pb2.ListContradictionsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_memories_pb2.ListContradictionsResponse, _abc.Awaitable[_memories_pb2.ListContradictionsResponse]]:
+        """Lists contradictions between live memories that nobody has resolved, oldest first. Errors:
+        RESOURCE_NOT_FOUND (contact), INVALID_PAGE_TOKEN.
+        """
+
+    @_abc_1.abstractmethod
+    def ResolveContradiction(
+        self,
+        request: _memories_pb2.ResolveContradictionRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_memories_pb2.ResolveContradictionResponse, _abc.Awaitable[_memories_pb2.ResolveContradictionResponse]]:
+        """Resolves a contradiction: one memory replaces the other, which UndoSupersession takes back, or both
+        stand. The same again changes nothing. Errors: INVALID_FIELD (kept_memory_id is neither),
+        RESOURCE_NOT_FOUND; STATE_CONFLICT (resolved otherwise, or one of the two is no longer live).
+        """
 
     @_abc_1.abstractmethod
     def Recall(

@@ -356,9 +356,187 @@ class ListMemoryVersionsResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     MEMORIES_FIELD_NUMBER: _builtins.int
+    SUPERSESSIONS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def memories(self) -> _containers.RepeatedCompositeFieldContainer[_resources_pb2.Memory]:
-        """Oldest first, at most the newest 1,000."""
+        """In order of writing, at most the newest 1,000."""
+
+    @_builtins.property
+    def supersessions(self) -> _containers.RepeatedCompositeFieldContainer[_resources_pb2.Supersession]:
+        """How they were replaced, oldest first; undone ones too."""
+
+    def __init__(
+        self,
+        *,
+        memories: _abc.Iterable[_resources_pb2.Memory] | None = ...,
+        supersessions: _abc.Iterable[_resources_pb2.Supersession] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["memories", b"memories", "supersessions", b"supersessions"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListMemoryVersionsResponse: _TypeAlias = ListMemoryVersionsResponse  # noqa: Y015
+
+@_typing.final
+class UndoSupersessionRequest(_message.Message):
+    """Request of UndoSupersession."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    AGENT_ID_FIELD_NUMBER: _builtins.int
+    MEMORY_ID_FIELD_NUMBER: _builtins.int
+    agent_id: _builtins.str
+    """The agent."""
+    memory_id: _builtins.str
+    """The memory that was replaced."""
+    def __init__(
+        self,
+        *,
+        agent_id: _builtins.str = ...,
+        memory_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["agent_id", b"agent_id", "memory_id", b"memory_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___UndoSupersessionRequest: _TypeAlias = UndoSupersessionRequest  # noqa: Y015
+
+@_typing.final
+class UndoSupersessionResponse(_message.Message):
+    """Response of UndoSupersession."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    MEMORY_FIELD_NUMBER: _builtins.int
+    TOKEN_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def memory(self) -> _resources_pb2.Memory:
+        """The memory as it is now."""
+
+    @_builtins.property
+    def token(self) -> _resources_pb2.FreshnessToken:
+        """For a read that must see it."""
+
+    def __init__(
+        self,
+        *,
+        memory: _resources_pb2.Memory | None = ...,
+        token: _resources_pb2.FreshnessToken | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["memory", b"memory", "token", b"token"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["memory", b"memory", "token", b"token"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___UndoSupersessionResponse: _TypeAlias = UndoSupersessionResponse  # noqa: Y015
+
+@_typing.final
+class ListContradictionsRequest(_message.Message):
+    """Request of ListContradictions."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    AGENT_ID_FIELD_NUMBER: _builtins.int
+    CONTACT_ID_FIELD_NUMBER: _builtins.int
+    PAGE_SIZE_FIELD_NUMBER: _builtins.int
+    PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    agent_id: _builtins.str
+    """The agent."""
+    contact_id: _builtins.str
+    """The person. Default: agent-wide only."""
+    page_size: _builtins.int
+    """At most 1,000. Default 100."""
+    page_token: _builtins.str
+    """From the previous page."""
+    def __init__(
+        self,
+        *,
+        agent_id: _builtins.str = ...,
+        contact_id: _builtins.str = ...,
+        page_size: _builtins.int = ...,
+        page_token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["agent_id", b"agent_id", "contact_id", b"contact_id", "page_size", b"page_size", "page_token", b"page_token"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListContradictionsRequest: _TypeAlias = ListContradictionsRequest  # noqa: Y015
+
+@_typing.final
+class ListContradictionsResponse(_message.Message):
+    """Response of ListContradictions."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CONTRADICTIONS_FIELD_NUMBER: _builtins.int
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    next_page_token: _builtins.str
+    """For the next page; empty on the last."""
+    @_builtins.property
+    def contradictions(self) -> _containers.RepeatedCompositeFieldContainer[_resources_pb2.Contradiction]:
+        """The page."""
+
+    def __init__(
+        self,
+        *,
+        contradictions: _abc.Iterable[_resources_pb2.Contradiction] | None = ...,
+        next_page_token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["contradictions", b"contradictions", "next_page_token", b"next_page_token"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListContradictionsResponse: _TypeAlias = ListContradictionsResponse  # noqa: Y015
+
+@_typing.final
+class ResolveContradictionRequest(_message.Message):
+    """Request of ResolveContradiction."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    AGENT_ID_FIELD_NUMBER: _builtins.int
+    CONTRADICTION_ID_FIELD_NUMBER: _builtins.int
+    KEPT_MEMORY_ID_FIELD_NUMBER: _builtins.int
+    agent_id: _builtins.str
+    """The agent."""
+    contradiction_id: _builtins.str
+    """The contradiction."""
+    kept_memory_id: _builtins.str
+    """The memory that is right: it replaces the other. Default: both may stand."""
+    def __init__(
+        self,
+        *,
+        agent_id: _builtins.str = ...,
+        contradiction_id: _builtins.str = ...,
+        kept_memory_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["agent_id", b"agent_id", "contradiction_id", b"contradiction_id", "kept_memory_id", b"kept_memory_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ResolveContradictionRequest: _TypeAlias = ResolveContradictionRequest  # noqa: Y015
+
+@_typing.final
+class ResolveContradictionResponse(_message.Message):
+    """Response of ResolveContradiction."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    MEMORIES_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def memories(self) -> _containers.RepeatedCompositeFieldContainer[_resources_pb2.Memory]:
+        """The two memories as they are now."""
 
     def __init__(
         self,
@@ -371,7 +549,7 @@ class ListMemoryVersionsResponse(_message.Message):
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
-Global___ListMemoryVersionsResponse: _TypeAlias = ListMemoryVersionsResponse  # noqa: Y015
+Global___ResolveContradictionResponse: _TypeAlias = ResolveContradictionResponse  # noqa: Y015
 
 @_typing.final
 class UpdateMemoryRequest(_message.Message):
@@ -382,8 +560,11 @@ class UpdateMemoryRequest(_message.Message):
     AGENT_ID_FIELD_NUMBER: _builtins.int
     MEMORY_FIELD_NUMBER: _builtins.int
     UPDATE_MASK_FIELD_NUMBER: _builtins.int
+    EXPECTED_REVISION_FIELD_NUMBER: _builtins.int
     agent_id: _builtins.str
     """The agent."""
+    expected_revision: _builtins.int
+    """The revision that the memory must have, unless it is as asked already. Default (0): any."""
     @_builtins.property
     def memory(self) -> _resources_pb2.Memory:
         """The memory, with its id and new values."""
@@ -398,10 +579,11 @@ class UpdateMemoryRequest(_message.Message):
         agent_id: _builtins.str = ...,
         memory: _resources_pb2.Memory | None = ...,
         update_mask: _field_mask_pb2.FieldMask | None = ...,
+        expected_revision: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["memory", b"memory", "update_mask", b"update_mask"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["agent_id", b"agent_id", "memory", b"memory", "update_mask", b"update_mask"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["agent_id", b"agent_id", "expected_revision", b"expected_revision", "memory", b"memory", "update_mask", b"update_mask"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

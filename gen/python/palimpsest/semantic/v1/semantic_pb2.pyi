@@ -66,6 +66,7 @@ class RememberRequest(_message.Message):
     PROVENANCE_FIELD_NUMBER: _builtins.int
     VALID_FROM_TIME_FIELD_NUMBER: _builtins.int
     REQUEST_ID_FIELD_NUMBER: _builtins.int
+    VALID_TO_TIME_FIELD_NUMBER: _builtins.int
     key: _builtins.str
     """1 to 200 bytes of [a-z0-9._:-]."""
     value: _builtins.str
@@ -86,7 +87,11 @@ class RememberRequest(_message.Message):
 
     @_builtins.property
     def valid_from_time(self) -> _timestamp_pb2.Timestamp:
-        """From when it holds. Default: now."""
+        """From when it holds; from then on it is live, and what it replaces until then. Default: now."""
+
+    @_builtins.property
+    def valid_to_time(self) -> _timestamp_pb2.Timestamp:
+        """Until when it holds; after the beginning. Default: no end is known."""
 
     def __init__(
         self,
@@ -99,10 +104,11 @@ class RememberRequest(_message.Message):
         provenance: _abc.Iterable[_resources_pb2.MessageRef] | None = ...,
         valid_from_time: _timestamp_pb2.Timestamp | None = ...,
         request_id: _builtins.str = ...,
+        valid_to_time: _timestamp_pb2.Timestamp | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["scope", b"scope", "valid_from_time", b"valid_from_time"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["scope", b"scope", "valid_from_time", b"valid_from_time", "valid_to_time", b"valid_to_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["fact_type", b"fact_type", "key", b"key", "pinned", b"pinned", "provenance", b"provenance", "request_id", b"request_id", "scope", b"scope", "valid_from_time", b"valid_from_time", "value", b"value"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["fact_type", b"fact_type", "key", b"key", "pinned", b"pinned", "provenance", b"provenance", "request_id", b"request_id", "scope", b"scope", "valid_from_time", b"valid_from_time", "valid_to_time", b"valid_to_time", "value", b"value"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -200,21 +206,27 @@ class GetMemoryByKeyRequest(_message.Message):
 
     SCOPE_FIELD_NUMBER: _builtins.int
     KEY_FIELD_NUMBER: _builtins.int
+    AS_OF_TIME_FIELD_NUMBER: _builtins.int
     key: _builtins.str
     """The key."""
     @_builtins.property
     def scope(self) -> Global___Scope:
         """Whose."""
 
+    @_builtins.property
+    def as_of_time(self) -> _timestamp_pb2.Timestamp:
+        """Reads what was valid at this moment, by all that is known now. Default: what is live."""
+
     def __init__(
         self,
         *,
         scope: Global___Scope | None = ...,
         key: _builtins.str = ...,
+        as_of_time: _timestamp_pb2.Timestamp | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["scope", b"scope"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["as_of_time", b"as_of_time", "scope", b"scope"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "scope", b"scope"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["as_of_time", b"as_of_time", "key", b"key", "scope", b"scope"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -253,13 +265,18 @@ class MemoryFilter(_message.Message):
     KINDS_FIELD_NUMBER: _builtins.int
     KEY_PREFIX_FIELD_NUMBER: _builtins.int
     INCLUDE_SUPERSEDED_FIELD_NUMBER: _builtins.int
+    AS_OF_TIME_FIELD_NUMBER: _builtins.int
     key_prefix: _builtins.str
     """Only keys that begin so. Default: any."""
     include_superseded: _builtins.bool
-    """Superseded and expired ones too. Default: live ones only."""
+    """Superseded and expired ones too, and plans. Default: live ones only."""
     @_builtins.property
     def kinds(self) -> _containers.RepeatedScalarFieldContainer[_resources_pb2.MemoryKind.ValueType]:
         """Only of these kinds. Default: any."""
+
+    @_builtins.property
+    def as_of_time(self) -> _timestamp_pb2.Timestamp:
+        """Those that were valid at this moment, by all that is known now. Default: see include_superseded."""
 
     def __init__(
         self,
@@ -267,10 +284,11 @@ class MemoryFilter(_message.Message):
         kinds: _abc.Iterable[_resources_pb2.MemoryKind.ValueType] | None = ...,
         key_prefix: _builtins.str = ...,
         include_superseded: _builtins.bool = ...,
+        as_of_time: _timestamp_pb2.Timestamp | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["as_of_time", b"as_of_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["include_superseded", b"include_superseded", "key_prefix", b"key_prefix", "kinds", b"kinds"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["as_of_time", b"as_of_time", "include_superseded", b"include_superseded", "key_prefix", b"key_prefix", "kinds", b"kinds"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -351,8 +369,11 @@ class UpdateMemoryRequest(_message.Message):
     AGENT_ID_FIELD_NUMBER: _builtins.int
     MEMORY_FIELD_NUMBER: _builtins.int
     UPDATE_MASK_FIELD_NUMBER: _builtins.int
+    EXPECTED_REVISION_FIELD_NUMBER: _builtins.int
     agent_id: _builtins.str
     """The agent."""
+    expected_revision: _builtins.int
+    """The revision that the memory must have, unless it is as asked already. Default (0): any."""
     @_builtins.property
     def memory(self) -> _resources_pb2.Memory:
         """The memory, with its id and new values."""
@@ -367,10 +388,11 @@ class UpdateMemoryRequest(_message.Message):
         agent_id: _builtins.str = ...,
         memory: _resources_pb2.Memory | None = ...,
         update_mask: _field_mask_pb2.FieldMask | None = ...,
+        expected_revision: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["memory", b"memory", "update_mask", b"update_mask"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["agent_id", b"agent_id", "memory", b"memory", "update_mask", b"update_mask"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["agent_id", b"agent_id", "expected_revision", b"expected_revision", "memory", b"memory", "update_mask", b"update_mask"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -481,9 +503,185 @@ class ListMemoryVersionsResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     MEMORIES_FIELD_NUMBER: _builtins.int
+    SUPERSESSIONS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def memories(self) -> _containers.RepeatedCompositeFieldContainer[_resources_pb2.Memory]:
-        """Oldest first, at most the newest 1,000."""
+        """In order of writing, at most the newest 1,000."""
+
+    @_builtins.property
+    def supersessions(self) -> _containers.RepeatedCompositeFieldContainer[_resources_pb2.Supersession]:
+        """How they were replaced, oldest first; undone ones too."""
+
+    def __init__(
+        self,
+        *,
+        memories: _abc.Iterable[_resources_pb2.Memory] | None = ...,
+        supersessions: _abc.Iterable[_resources_pb2.Supersession] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["memories", b"memories", "supersessions", b"supersessions"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListMemoryVersionsResponse: _TypeAlias = ListMemoryVersionsResponse  # noqa: Y015
+
+@_typing.final
+class UndoSupersessionRequest(_message.Message):
+    """Request of UndoSupersession."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    AGENT_ID_FIELD_NUMBER: _builtins.int
+    MEMORY_ID_FIELD_NUMBER: _builtins.int
+    agent_id: _builtins.str
+    """The agent."""
+    memory_id: _builtins.str
+    """The memory that was replaced."""
+    def __init__(
+        self,
+        *,
+        agent_id: _builtins.str = ...,
+        memory_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["agent_id", b"agent_id", "memory_id", b"memory_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___UndoSupersessionRequest: _TypeAlias = UndoSupersessionRequest  # noqa: Y015
+
+@_typing.final
+class UndoSupersessionResponse(_message.Message):
+    """Response of UndoSupersession."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    MEMORY_FIELD_NUMBER: _builtins.int
+    TOKEN_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def memory(self) -> _resources_pb2.Memory:
+        """The memory as it is now."""
+
+    @_builtins.property
+    def token(self) -> _resources_pb2.FreshnessToken:
+        """For a read that must see it."""
+
+    def __init__(
+        self,
+        *,
+        memory: _resources_pb2.Memory | None = ...,
+        token: _resources_pb2.FreshnessToken | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["memory", b"memory", "token", b"token"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["memory", b"memory", "token", b"token"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___UndoSupersessionResponse: _TypeAlias = UndoSupersessionResponse  # noqa: Y015
+
+@_typing.final
+class ListContradictionsRequest(_message.Message):
+    """Request of ListContradictions."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SCOPE_FIELD_NUMBER: _builtins.int
+    PAGE_SIZE_FIELD_NUMBER: _builtins.int
+    PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    page_size: _builtins.int
+    """At most 1,000. Default 100."""
+    page_token: _builtins.str
+    """From the previous page."""
+    @_builtins.property
+    def scope(self) -> Global___Scope:
+        """Whose."""
+
+    def __init__(
+        self,
+        *,
+        scope: Global___Scope | None = ...,
+        page_size: _builtins.int = ...,
+        page_token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["scope", b"scope"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["page_size", b"page_size", "page_token", b"page_token", "scope", b"scope"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListContradictionsRequest: _TypeAlias = ListContradictionsRequest  # noqa: Y015
+
+@_typing.final
+class ListContradictionsResponse(_message.Message):
+    """Response of ListContradictions."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CONTRADICTIONS_FIELD_NUMBER: _builtins.int
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    next_page_token: _builtins.str
+    """For the next page; empty on the last."""
+    @_builtins.property
+    def contradictions(self) -> _containers.RepeatedCompositeFieldContainer[_resources_pb2.Contradiction]:
+        """The page."""
+
+    def __init__(
+        self,
+        *,
+        contradictions: _abc.Iterable[_resources_pb2.Contradiction] | None = ...,
+        next_page_token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["contradictions", b"contradictions", "next_page_token", b"next_page_token"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListContradictionsResponse: _TypeAlias = ListContradictionsResponse  # noqa: Y015
+
+@_typing.final
+class ResolveContradictionRequest(_message.Message):
+    """Request of ResolveContradiction."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    AGENT_ID_FIELD_NUMBER: _builtins.int
+    CONTRADICTION_ID_FIELD_NUMBER: _builtins.int
+    KEPT_MEMORY_ID_FIELD_NUMBER: _builtins.int
+    agent_id: _builtins.str
+    """The agent."""
+    contradiction_id: _builtins.str
+    """The contradiction."""
+    kept_memory_id: _builtins.str
+    """The memory that is right: it replaces the other. Default: both may stand."""
+    def __init__(
+        self,
+        *,
+        agent_id: _builtins.str = ...,
+        contradiction_id: _builtins.str = ...,
+        kept_memory_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["agent_id", b"agent_id", "contradiction_id", b"contradiction_id", "kept_memory_id", b"kept_memory_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ResolveContradictionRequest: _TypeAlias = ResolveContradictionRequest  # noqa: Y015
+
+@_typing.final
+class ResolveContradictionResponse(_message.Message):
+    """Response of ResolveContradiction."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    MEMORIES_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def memories(self) -> _containers.RepeatedCompositeFieldContainer[_resources_pb2.Memory]:
+        """The two memories as they are now."""
 
     def __init__(
         self,
@@ -496,7 +694,7 @@ class ListMemoryVersionsResponse(_message.Message):
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
-Global___ListMemoryVersionsResponse: _TypeAlias = ListMemoryVersionsResponse  # noqa: Y015
+Global___ResolveContradictionResponse: _TypeAlias = ResolveContradictionResponse  # noqa: Y015
 
 @_typing.final
 class RecallMemoriesRequest(_message.Message):

@@ -70,6 +70,21 @@ class SemanticServiceStub:
                 request_serializer=palimpsest_dot_semantic_dot_v1_dot_semantic__pb2.ListMemoryVersionsRequest.SerializeToString,
                 response_deserializer=palimpsest_dot_semantic_dot_v1_dot_semantic__pb2.ListMemoryVersionsResponse.FromString,
                 _registered_method=True)
+        self.UndoSupersession = channel.unary_unary(
+                '/palimpsest.semantic.v1.SemanticService/UndoSupersession',
+                request_serializer=palimpsest_dot_semantic_dot_v1_dot_semantic__pb2.UndoSupersessionRequest.SerializeToString,
+                response_deserializer=palimpsest_dot_semantic_dot_v1_dot_semantic__pb2.UndoSupersessionResponse.FromString,
+                _registered_method=True)
+        self.ListContradictions = channel.unary_unary(
+                '/palimpsest.semantic.v1.SemanticService/ListContradictions',
+                request_serializer=palimpsest_dot_semantic_dot_v1_dot_semantic__pb2.ListContradictionsRequest.SerializeToString,
+                response_deserializer=palimpsest_dot_semantic_dot_v1_dot_semantic__pb2.ListContradictionsResponse.FromString,
+                _registered_method=True)
+        self.ResolveContradiction = channel.unary_unary(
+                '/palimpsest.semantic.v1.SemanticService/ResolveContradiction',
+                request_serializer=palimpsest_dot_semantic_dot_v1_dot_semantic__pb2.ResolveContradictionRequest.SerializeToString,
+                response_deserializer=palimpsest_dot_semantic_dot_v1_dot_semantic__pb2.ResolveContradictionResponse.FromString,
+                _registered_method=True)
         self.RecallMemories = channel.unary_unary(
                 '/palimpsest.semantic.v1.SemanticService/RecallMemories',
                 request_serializer=palimpsest_dot_semantic_dot_v1_dot_semantic__pb2.RecallMemoriesRequest.SerializeToString,
@@ -139,7 +154,7 @@ class SemanticServiceServicer:
 
     def UpdateMemory(self, request, context):
         """Pins or unpins a memory. Errors: INVALID_FIELD (unknown mask path), RESOURCE_NOT_FOUND,
-        VERSION_CONFLICT.
+        VERSION_CONFLICT (its revision is not the expected one).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -154,7 +169,34 @@ class SemanticServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ListMemoryVersions(self, request, context):
-        """Lists the versions of a memory's key and scope, oldest first. Errors: RESOURCE_NOT_FOUND.
+        """Lists the versions of a memory's key and scope, and what replaced any of them under another key,
+        in order of writing. Errors: RESOURCE_NOT_FOUND.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def UndoSupersession(self, request, context):
+        """Takes back the newest supersession of a memory: it is as it was before, live and to be recalled
+        again. Errors: RESOURCE_NOT_FOUND; STATE_CONFLICT (it is not superseded, or another version of its
+        key and scope has taken its place).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListContradictions(self, request, context):
+        """Lists contradictions between live memories that nobody has resolved, oldest first. Errors:
+        INVALID_PAGE_TOKEN.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ResolveContradiction(self, request, context):
+        """Resolves a contradiction: one memory replaces the other, which UndoSupersession takes back, or both
+        stand. The same again changes nothing. Errors: INVALID_FIELD (kept_memory_id is neither),
+        RESOURCE_NOT_FOUND; STATE_CONFLICT (resolved otherwise, or one of the two is no longer live).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -241,6 +283,21 @@ def add_SemanticServiceServicer_to_server(servicer, server):
                     servicer.ListMemoryVersions,
                     request_deserializer=palimpsest_dot_semantic_dot_v1_dot_semantic__pb2.ListMemoryVersionsRequest.FromString,
                     response_serializer=palimpsest_dot_semantic_dot_v1_dot_semantic__pb2.ListMemoryVersionsResponse.SerializeToString,
+            ),
+            'UndoSupersession': grpc.unary_unary_rpc_method_handler(
+                    servicer.UndoSupersession,
+                    request_deserializer=palimpsest_dot_semantic_dot_v1_dot_semantic__pb2.UndoSupersessionRequest.FromString,
+                    response_serializer=palimpsest_dot_semantic_dot_v1_dot_semantic__pb2.UndoSupersessionResponse.SerializeToString,
+            ),
+            'ListContradictions': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListContradictions,
+                    request_deserializer=palimpsest_dot_semantic_dot_v1_dot_semantic__pb2.ListContradictionsRequest.FromString,
+                    response_serializer=palimpsest_dot_semantic_dot_v1_dot_semantic__pb2.ListContradictionsResponse.SerializeToString,
+            ),
+            'ResolveContradiction': grpc.unary_unary_rpc_method_handler(
+                    servicer.ResolveContradiction,
+                    request_deserializer=palimpsest_dot_semantic_dot_v1_dot_semantic__pb2.ResolveContradictionRequest.FromString,
+                    response_serializer=palimpsest_dot_semantic_dot_v1_dot_semantic__pb2.ResolveContradictionResponse.SerializeToString,
             ),
             'RecallMemories': grpc.unary_unary_rpc_method_handler(
                     servicer.RecallMemories,
@@ -463,6 +520,87 @@ class SemanticService:
             '/palimpsest.semantic.v1.SemanticService/ListMemoryVersions',
             palimpsest_dot_semantic_dot_v1_dot_semantic__pb2.ListMemoryVersionsRequest.SerializeToString,
             palimpsest_dot_semantic_dot_v1_dot_semantic__pb2.ListMemoryVersionsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def UndoSupersession(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/palimpsest.semantic.v1.SemanticService/UndoSupersession',
+            palimpsest_dot_semantic_dot_v1_dot_semantic__pb2.UndoSupersessionRequest.SerializeToString,
+            palimpsest_dot_semantic_dot_v1_dot_semantic__pb2.UndoSupersessionResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListContradictions(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/palimpsest.semantic.v1.SemanticService/ListContradictions',
+            palimpsest_dot_semantic_dot_v1_dot_semantic__pb2.ListContradictionsRequest.SerializeToString,
+            palimpsest_dot_semantic_dot_v1_dot_semantic__pb2.ListContradictionsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ResolveContradiction(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/palimpsest.semantic.v1.SemanticService/ResolveContradiction',
+            palimpsest_dot_semantic_dot_v1_dot_semantic__pb2.ResolveContradictionRequest.SerializeToString,
+            palimpsest_dot_semantic_dot_v1_dot_semantic__pb2.ResolveContradictionResponse.FromString,
             options,
             channel_credentials,
             insecure,

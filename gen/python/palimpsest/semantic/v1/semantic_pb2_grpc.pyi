@@ -48,14 +48,30 @@ class SemanticServiceStub:
     """Lists memories, oldest first. Errors: INVALID_PAGE_TOKEN."""
     UpdateMemory: _grpc.UnaryUnaryMultiCallable[_semantic_pb2.UpdateMemoryRequest, _semantic_pb2.UpdateMemoryResponse]
     """Pins or unpins a memory. Errors: INVALID_FIELD (unknown mask path), RESOURCE_NOT_FOUND,
-    VERSION_CONFLICT.
+    VERSION_CONFLICT (its revision is not the expected one).
     """
     ForgetMemory: _grpc.UnaryUnaryMultiCallable[_semantic_pb2.ForgetMemoryRequest, _semantic_pb2.ForgetMemoryResponse]
     """Deletes a memory with all versions of its key and scope; no channel returns it afterwards.
     Errors: RESOURCE_NOT_FOUND.
     """
     ListMemoryVersions: _grpc.UnaryUnaryMultiCallable[_semantic_pb2.ListMemoryVersionsRequest, _semantic_pb2.ListMemoryVersionsResponse]
-    """Lists the versions of a memory's key and scope, oldest first. Errors: RESOURCE_NOT_FOUND."""
+    """Lists the versions of a memory's key and scope, and what replaced any of them under another key,
+    in order of writing. Errors: RESOURCE_NOT_FOUND.
+    """
+    UndoSupersession: _grpc.UnaryUnaryMultiCallable[_semantic_pb2.UndoSupersessionRequest, _semantic_pb2.UndoSupersessionResponse]
+    """Takes back the newest supersession of a memory: it is as it was before, live and to be recalled
+    again. Errors: RESOURCE_NOT_FOUND; STATE_CONFLICT (it is not superseded, or another version of its
+    key and scope has taken its place).
+    """
+    ListContradictions: _grpc.UnaryUnaryMultiCallable[_semantic_pb2.ListContradictionsRequest, _semantic_pb2.ListContradictionsResponse]
+    """Lists contradictions between live memories that nobody has resolved, oldest first. Errors:
+    INVALID_PAGE_TOKEN.
+    """
+    ResolveContradiction: _grpc.UnaryUnaryMultiCallable[_semantic_pb2.ResolveContradictionRequest, _semantic_pb2.ResolveContradictionResponse]
+    """Resolves a contradiction: one memory replaces the other, which UndoSupersession takes back, or both
+    stand. The same again changes nothing. Errors: INVALID_FIELD (kept_memory_id is neither),
+    RESOURCE_NOT_FOUND; STATE_CONFLICT (resolved otherwise, or one of the two is no longer live).
+    """
     RecallMemories: _grpc.UnaryUnaryMultiCallable[_semantic_pb2.RecallMemoriesRequest, _semantic_pb2.RecallMemoriesResponse]
     """Finds memories. Works as long as one channel does. Errors: INVALID_FIELD, DEPENDENCY_DOWN."""
     RecallMessages: _grpc.UnaryUnaryMultiCallable[_semantic_pb2.RecallMessagesRequest, _semantic_pb2.RecallMessagesResponse]
@@ -93,14 +109,30 @@ class SemanticServiceAsyncStub(SemanticServiceStub):
     """Lists memories, oldest first. Errors: INVALID_PAGE_TOKEN."""
     UpdateMemory: _aio.UnaryUnaryMultiCallable[_semantic_pb2.UpdateMemoryRequest, _semantic_pb2.UpdateMemoryResponse]  # type: ignore[assignment]
     """Pins or unpins a memory. Errors: INVALID_FIELD (unknown mask path), RESOURCE_NOT_FOUND,
-    VERSION_CONFLICT.
+    VERSION_CONFLICT (its revision is not the expected one).
     """
     ForgetMemory: _aio.UnaryUnaryMultiCallable[_semantic_pb2.ForgetMemoryRequest, _semantic_pb2.ForgetMemoryResponse]  # type: ignore[assignment]
     """Deletes a memory with all versions of its key and scope; no channel returns it afterwards.
     Errors: RESOURCE_NOT_FOUND.
     """
     ListMemoryVersions: _aio.UnaryUnaryMultiCallable[_semantic_pb2.ListMemoryVersionsRequest, _semantic_pb2.ListMemoryVersionsResponse]  # type: ignore[assignment]
-    """Lists the versions of a memory's key and scope, oldest first. Errors: RESOURCE_NOT_FOUND."""
+    """Lists the versions of a memory's key and scope, and what replaced any of them under another key,
+    in order of writing. Errors: RESOURCE_NOT_FOUND.
+    """
+    UndoSupersession: _aio.UnaryUnaryMultiCallable[_semantic_pb2.UndoSupersessionRequest, _semantic_pb2.UndoSupersessionResponse]  # type: ignore[assignment]
+    """Takes back the newest supersession of a memory: it is as it was before, live and to be recalled
+    again. Errors: RESOURCE_NOT_FOUND; STATE_CONFLICT (it is not superseded, or another version of its
+    key and scope has taken its place).
+    """
+    ListContradictions: _aio.UnaryUnaryMultiCallable[_semantic_pb2.ListContradictionsRequest, _semantic_pb2.ListContradictionsResponse]  # type: ignore[assignment]
+    """Lists contradictions between live memories that nobody has resolved, oldest first. Errors:
+    INVALID_PAGE_TOKEN.
+    """
+    ResolveContradiction: _aio.UnaryUnaryMultiCallable[_semantic_pb2.ResolveContradictionRequest, _semantic_pb2.ResolveContradictionResponse]  # type: ignore[assignment]
+    """Resolves a contradiction: one memory replaces the other, which UndoSupersession takes back, or both
+    stand. The same again changes nothing. Errors: INVALID_FIELD (kept_memory_id is neither),
+    RESOURCE_NOT_FOUND; STATE_CONFLICT (resolved otherwise, or one of the two is no longer live).
+    """
     RecallMemories: _aio.UnaryUnaryMultiCallable[_semantic_pb2.RecallMemoriesRequest, _semantic_pb2.RecallMemoriesResponse]  # type: ignore[assignment]
     """Finds memories. Works as long as one channel does. Errors: INVALID_FIELD, DEPENDENCY_DOWN."""
     RecallMessages: _aio.UnaryUnaryMultiCallable[_semantic_pb2.RecallMessagesRequest, _semantic_pb2.RecallMessagesResponse]  # type: ignore[assignment]
@@ -165,7 +197,7 @@ class SemanticServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_semantic_pb2.UpdateMemoryResponse, _abc.Awaitable[_semantic_pb2.UpdateMemoryResponse]]:
         """Pins or unpins a memory. Errors: INVALID_FIELD (unknown mask path), RESOURCE_NOT_FOUND,
-        VERSION_CONFLICT.
+        VERSION_CONFLICT (its revision is not the expected one).
         """
 
     @_abc_1.abstractmethod
@@ -184,7 +216,41 @@ class SemanticServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _semantic_pb2.ListMemoryVersionsRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_semantic_pb2.ListMemoryVersionsResponse, _abc.Awaitable[_semantic_pb2.ListMemoryVersionsResponse]]:
-        """Lists the versions of a memory's key and scope, oldest first. Errors: RESOURCE_NOT_FOUND."""
+        """Lists the versions of a memory's key and scope, and what replaced any of them under another key,
+        in order of writing. Errors: RESOURCE_NOT_FOUND.
+        """
+
+    @_abc_1.abstractmethod
+    def UndoSupersession(
+        self,
+        request: _semantic_pb2.UndoSupersessionRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_semantic_pb2.UndoSupersessionResponse, _abc.Awaitable[_semantic_pb2.UndoSupersessionResponse]]:
+        """Takes back the newest supersession of a memory: it is as it was before, live and to be recalled
+        again. Errors: RESOURCE_NOT_FOUND; STATE_CONFLICT (it is not superseded, or another version of its
+        key and scope has taken its place).
+        """
+
+    @_abc_1.abstractmethod
+    def ListContradictions(
+        self,
+        request: _semantic_pb2.ListContradictionsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_semantic_pb2.ListContradictionsResponse, _abc.Awaitable[_semantic_pb2.ListContradictionsResponse]]:
+        """Lists contradictions between live memories that nobody has resolved, oldest first. Errors:
+        INVALID_PAGE_TOKEN.
+        """
+
+    @_abc_1.abstractmethod
+    def ResolveContradiction(
+        self,
+        request: _semantic_pb2.ResolveContradictionRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_semantic_pb2.ResolveContradictionResponse, _abc.Awaitable[_semantic_pb2.ResolveContradictionResponse]]:
+        """Resolves a contradiction: one memory replaces the other, which UndoSupersession takes back, or both
+        stand. The same again changes nothing. Errors: INVALID_FIELD (kept_memory_id is neither),
+        RESOURCE_NOT_FOUND; STATE_CONFLICT (resolved otherwise, or one of the two is no longer live).
+        """
 
     @_abc_1.abstractmethod
     def RecallMemories(
