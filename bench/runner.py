@@ -9,16 +9,28 @@ from pathlib import Path
 from typing import Any
 
 from bench.result import Result, write
-from bench.scenarios import disk, freshness, memory, retrieval, start
+from bench.scenarios import (
+    appends,
+    disk,
+    freshness,
+    ingest,
+    ingest_postgres,
+    memory,
+    retrieval,
+    start,
+    supersession,
+    window,
+)
 
 RESULTS = Path(__file__).parent / "results"
 SCENARIOS: dict[str, Callable[[], Result]] = {
-    module.ID: module.run for module in (freshness, memory, start, disk)
+    module.ID: module.run
+    for module in (appends, ingest, ingest_postgres, window, freshness, memory, start, disk)
 }
 
 
 def main(scenario: str, out: Path | None = None, data: Path | None = None) -> int:
-    """Runs one scenario, "all", or "retrieval" (which needs `data`).
+    """Runs one scenario, "all", "retrieval" or "supersession" (which need `data`).
 
     Returns 1 when a budget is missed or a check failed.
     """
@@ -28,10 +40,17 @@ def main(scenario: str, out: Path | None = None, data: Path | None = None) -> in
         document = retrieval.run(data)
         _report(document, out)
         return 0
+    if scenario == supersession.ID:
+        if data is None:
+            sys.exit("error: bench supersession needs --data FILE")
+        document = supersession.run(data)
+        _report(document, out)
+        return 0 if document["correct"] and document["ok"] else 1
     names = list(SCENARIOS) if scenario == "all" else [scenario]
     unknown = [name for name in names if name not in SCENARIOS]
     if unknown:
-        sys.exit(f"error: no scenario {unknown[0]}; there are {', '.join([*SCENARIOS, 'retrieval', 'all'])}")
+        known = ", ".join([*SCENARIOS, "retrieval", supersession.ID, "all"])
+        sys.exit(f"error: no scenario {unknown[0]}; there are {known}")
     results = {name: SCENARIOS[name]().document() for name in names}
     for name, document in results.items():
         _report(document, (RESULTS / f"{name}.json") if scenario == "all" else out)

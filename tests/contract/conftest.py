@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ from services.kit.sqlite import Database, SqliteScripts
 from tests.postgres_server import SharedServer, shared_server
 
 EPISODIC = files("services.memory.episodic") / "migrations"
+SEMANTIC = files("services.memory.semantic") / "migrations"
 
 
 @pytest.fixture(scope="session")
@@ -22,26 +25,47 @@ def postgres_server(pytestconfig: pytest.Config) -> SharedServer:
     return shared_server(pytestconfig)
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
-async def episodic_sql_pair(
-    request: pytest.FixtureRequest, tmp_path: Path
-) -> AsyncIterator[tuple[SqlDatabase, SqlDatabase]]:
-    """Episodic's database, empty, as two replicas see it; a SQLite file has one owner, so it is one twice."""
+Pair = tuple[SqlDatabase, SqlDatabase]
+
+
+@asynccontextmanager
+async def _pair(request: pytest.FixtureRequest, migrations: Traversable, path: Path) -> AsyncIterator[Pair]:
+    """A database, empty, as two replicas see it; a SQLite file has one owner, so it is one twice."""
     if request.param == "sqlite":
-        file = await Database.open(tmp_path / "episodic.db", EPISODIC / "sqlite", readers=2)
+        file = await Database.open(path, migrations / "sqlite", readers=2)
         scripts = SqliteScripts(file)
         yield scripts, scripts
         await file.close()
         return
     server: SharedServer = request.getfixturevalue("postgres_server")
-    async with server.database(EPISODIC / "postgres") as url:
-        replicas = [await Postgres.open(url, EPISODIC / "postgres", pool_size=5) for _ in range(2)]
+    async with server.database(migrations / "postgres") as url:
+        replicas = [await Postgres.open(url, migrations / "postgres", pool_size=5) for _ in range(2)]
         yield replicas[0], replicas[1]
         for replica in replicas:
             await replica.close()
 
 
+@pytest.fixture(params=["sqlite", "postgres"])
+async def episodic_sql_pair(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Pair]:
+    """Episodic's database as two replicas see it."""
+    async with _pair(request, EPISODIC, tmp_path / "episodic.db") as pair:
+        yield pair
+
+
 @pytest.fixture
-def episodic_sql(episodic_sql_pair: tuple[SqlDatabase, SqlDatabase]) -> SqlDatabase:
+def episodic_sql(episodic_sql_pair: Pair) -> SqlDatabase:
     """Episodic's database, empty."""
     return episodic_sql_pair[0]
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+async def semantic_sql_pair(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Pair]:
+    """Semantic's database of memories as two replicas see it."""
+    async with _pair(request, SEMANTIC, tmp_path / "semantic.db") as pair:
+        yield pair
+
+
+@pytest.fixture
+def semantic_sql(semantic_sql_pair: Pair) -> SqlDatabase:
+    """Semantic's database of memories, empty."""
+    return semantic_sql_pair[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 from datetime import UTC, datetime, timedelta
 from importlib.resources import files
 from pathlib import Path
@@ -11,9 +12,13 @@ from typing import Any
 
 import pytest
 
-from services.kit.sqlite import Database
+from services.kit.postgres import Postgres
+from services.kit.sql import SqlDatabase
+from services.kit.sqlite import Database, SqliteScripts
 from services.memory.semantic.adapters.memory_items import MemoryItemIndex
+from services.memory.semantic.adapters.sql.items import SqlRegistry
 from services.memory.semantic.adapters.sqlite_index import SqliteItemIndex
+from services.memory.semantic.app.items import SplitItems
 from services.memory.semantic.app.ports import ItemIndex, MemoryDocument, MessageDocument
 from services.memory.semantic.domain.analysis import analyse, analyse_query
 from services.memory.semantic.domain.items import (
@@ -25,22 +30,39 @@ from services.memory.semantic.domain.items import (
     message_item_id,
 )
 from services.memory.semantic.domain.memory import Kind
+from tests.meilisearch_server import meilisearch
+from tests.postgres_server import SharedServer
 
 NOW = datetime(2031, 5, 4, 12, 0, tzinfo=UTC)
 TENANT, AGENT = "acme", "ada"
 USER, ASSISTANT = 2, 3
 ANYWHERE = MessageScope()
+MIGRATIONS = files("services.memory.semantic") / "migrations"
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+@pytest.fixture(params=["memory", "sqlite", "meilisearch-sqlite", "meilisearch-postgres"])
 async def index(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[ItemIndex]:
     if request.param == "memory":
         yield MemoryItemIndex()
         return
-    migrations = files("services.memory.semantic") / "migrations" / "index"
-    database = await Database.open(tmp_path / "index.db", migrations, synchronous="NORMAL")
-    yield SqliteItemIndex(database)
-    await database.close()
+    async with AsyncExitStack() as stack:
+        if request.param.endswith("postgres"):
+            server: SharedServer = request.getfixturevalue("postgres_server")
+            url = await stack.enter_async_context(server.database(MIGRATIONS / "postgres"))
+            postgres = await Postgres.open(url, MIGRATIONS / "postgres", pool_size=3)
+            stack.push_async_callback(postgres.close)
+            database: SqlDatabase = postgres
+        else:
+            file = await Database.open(tmp_path / "index.db", MIGRATIONS / "index", synchronous="NORMAL")
+            stack.push_async_callback(file.close)
+            database = SqliteScripts(file)
+        if request.param == "sqlite":
+            yield SqliteItemIndex(database)
+            return
+        place = await stack.enter_async_context(meilisearch())
+        words = await place.open()
+        stack.push_async_callback(words.close)
+        yield SplitItems(registry=SqlRegistry(database), words=words)
 
 
 def message(text: str, conversation: str = "c", sequence: int = 1, **fields: Any) -> MessageDocument:
@@ -464,12 +486,3 @@ async def test_known_memories_are_those_of_the_bucket(index: ItemIndex) -> None:
     await index.remove_memories(TENANT, AGENT, ["b"])
     assert await index.known_memories(TENANT, AGENT, ["a", "b", "c"]) == {"a"}
     assert await index.known_memories("other", AGENT, ["a"]) == set()
-
-
-async def test_a_new_index_is_not_whole_until_that_is_said(index: ItemIndex) -> None:
-    """SV-2."""
-    assert not await index.whole()
-    await index.set_whole(True)
-    assert await index.whole()
-    await index.set_whole(False)
-    assert not await index.whole()

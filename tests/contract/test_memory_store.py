@@ -3,98 +3,48 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import sqlite3
-from collections.abc import AsyncIterator
-from datetime import UTC, datetime, timedelta
-from importlib.resources import files
+from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from services.kit.errors import Exists
-from services.kit.sqlite import Database
-from services.memory.semantic.adapters.memory_memories import InMemoryMemoryStore
-from services.memory.semantic.adapters.sqlite_memories import SqliteMemoryStore
-from services.memory.semantic.app.ports import KnownConversation, MemoryQuery, MemoryStore, Remembered
+from services.kit.errors import Exists, VersionConflict
+from services.kit.sql import SqlDatabase, execute
+from services.kit.sqlite import Database, SqliteScripts
+from services.memory.semantic.adapters.sql import migrations
+from services.memory.semantic.adapters.sql.memories import SqlMemories
+from services.memory.semantic.adapters.sql.memories_writing import WriteRules
+from services.memory.semantic.app.ports import KnownConversation, MemoryQuery
 from services.memory.semantic.domain.memory import (
+    Cause,
     FactType,
     Kind,
-    Memory,
     MessageRef,
-    NewMemory,
     Scope,
-    Source,
+    Verification,
+)
+from tests.contract.memory_parts import (
+    AGENT,
+    AGENT_WIDE,
+    ANN,
+    ANN_TOO,
+    BOB,
+    DAY,
+    MERGED,
+    NOT_UNIQUE,
+    NOW,
+    RACERS,
+    TASK_LIFETIME,
+    TENANT,
+    Canonical,
 )
 
-NOW = datetime(2031, 5, 4, 12, 0, tzinfo=UTC)
-DAY = timedelta(days=1)
-TASK_LIFETIME = timedelta(days=7)
-TENANT, AGENT = "acme", "ada"
-AGENT_WIDE = Scope(agent_id=AGENT)
-ANN = Scope(agent_id=AGENT, contact_ids=("ann",))
-BOB = Scope(agent_id=AGENT, contact_ids=("bob",))
-MERGED = Scope(agent_id=AGENT, contact_ids=("ann", "ann-too"))
-ANN_TOO = Scope(agent_id=AGENT, contact_ids=("ann-too",))
-RACERS = 64
 
-
-class Canonical:
-    """A store with short ways to write, and a look at its outbox; `database` is None in memory."""
-
-    def __init__(self, store: MemoryStore, database: Database | None) -> None:
-        self.store = store
-        self.database = database
-
-    async def remember(
-        self, key: str, value: str, scope: Scope = AGENT_WIDE, now: datetime = NOW, **fields: Any
-    ) -> Remembered:
-        tenant = fields.pop("tenant", TENANT)
-        chosen = {
-            "fact_type": FactType.FACT,
-            "pinned": False,
-            "source": Source.EXPLICIT,
-            "provenance": (),
-            "valid_from": None,
-            "request_id": "",
-        } | fields
-        return await self.store.remember(tenant, NewMemory(scope=scope, key=key, value=value, **chosen), now)
-
-    async def live(self, scope: Scope = AGENT_WIDE, now: datetime = NOW, **fields: Any) -> list[str]:
-        page = await self.store.page(TENANT, MemoryQuery(scope=scope, **fields), now)
-        return [memory.value for _, memory in page]
-
-    async def chain(self, memory_id: str) -> list[Memory]:
-        return await self.store.versions(TENANT, AGENT, memory_id)
-
-    async def one(self, memory_id: str) -> Memory:
-        return (await self.store.get(TENANT, AGENT, [memory_id]))[memory_id]
-
-    async def jobs(self) -> list[tuple[str, str]]:
-        """Tenant and key of each row of the outbox, in order of writing."""
-        return [(tenant, key) for tenant, key, _ in await self.outbox()]
-
-    async def outbox(self) -> list[tuple[str, str, Any]]:
-        """Likewise, with the payloads."""
-        if isinstance(self.store, InMemoryMemoryStore):
-            return [(tenant, job.key, job.payload) for tenant, job in self.store.outbox]
-        assert self.database is not None
-        rows = await self.database.read(
-            lambda c: c.execute("SELECT tenant, key, payload FROM outbox ORDER BY id").fetchall()
-        )
-        return [(row["tenant"], row["key"], json.loads(row["payload"])) for row in rows]
-
-
-@pytest.fixture(params=["memory", "sqlite"])
-async def canonical(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Canonical]:
-    if request.param == "memory":
-        yield Canonical(InMemoryMemoryStore(TASK_LIFETIME), None)
-        return
-    migrations = files("services.memory.semantic") / "migrations" / "canonical"
-    database = await Database.open(tmp_path / "semantic.db", migrations)
-    yield Canonical(SqliteMemoryStore(database, TASK_LIFETIME), database)
-    await database.close()
+@pytest.fixture
+def canonical(semantic_sql_pair: tuple[SqlDatabase, SqlDatabase]) -> Canonical:
+    return Canonical(semantic_sql_pair)
 
 
 # S-6: one value, one chain
@@ -132,16 +82,12 @@ async def test_racing_writers_of_merged_contacts_leave_one_live_memory(canonical
 
 async def test_two_live_versions_of_a_key_cannot_be_stored(canonical: Canonical) -> None:
     """S-6: the schema itself keeps a chain from forking."""
-    if canonical.database is None:
-        pytest.skip("there is no schema in memory")
     first = (await canonical.remember("city", "Oslo")).memory
     await canonical.remember("city", "Bergen")
-    with pytest.raises(sqlite3.IntegrityError):
-        await canonical.database.write(
-            lambda c: c.execute("UPDATE memories SET superseded_by = '' WHERE memory_id = ?", (first.id,))
-        )
-    with pytest.raises(sqlite3.IntegrityError):
-        await canonical.database.write(lambda c: c.execute("UPDATE memories SET version = 1"))
+    for change in ("superseded_by = ''", "version = 2"):
+        statement = f"UPDATE memories SET {change} WHERE tenant = ? AND memory_id = ?"
+        with pytest.raises(NOT_UNIQUE):
+            await canonical.database.write(partial(execute, statement, TENANT, first.id))
     assert await canonical.live() == ["Bergen"]
 
 
@@ -232,7 +178,7 @@ async def test_nothing_of_another_tenant_agent_or_contact_is_touched(canonical: 
     store = canonical.store
     for tenant, agent in (("other", AGENT), (TENANT, "bea")):
         assert await store.get(tenant, agent, [mine.id]) == {}
-        assert await store.versions(tenant, agent, mine.id) == []
+        assert (await store.history(tenant, agent, mine.id)).memories == ()
         assert await store.forget(tenant, agent, mine.id) == []
         assert await store.set_pinned(tenant, agent, mine.id, True, NOW) is None
         await store.count_access(tenant, agent, [mine.id], NOW)
@@ -544,13 +490,13 @@ async def test_live_memories_of_all_tenants_are_listed_in_order(canonical: Canon
     await canonical.remember("k", "old")
     mine = (await canonical.remember("k", "new")).memory
     theirs = (await canonical.remember("k", "v", tenant="other")).memory
-    listed = await canonical.store.live_ids(0, 10)
+    listed = await canonical.store.live_ids(0, 10, NOW)
     assert [(m.tenant, m.agent_id, m.memory_id) for m in listed] == [
         (TENANT, AGENT, mine.id),
         ("other", AGENT, theirs.id),
     ]
-    assert await canonical.store.live_ids(0, 1) == listed[:1]
-    assert await canonical.store.live_ids(listed[0].number, 10) == listed[1:]
+    assert await canonical.store.live_ids(0, 1, NOW) == listed[:1]
+    assert await canonical.store.live_ids(listed[0].number, 10, NOW) == listed[1:]
 
 
 async def test_conversations_are_known_by_the_highest_sequence(canonical: Canonical) -> None:
@@ -581,28 +527,127 @@ async def test_kinds_narrow_keys_and_what_stands(canonical: Canonical) -> None:
     assert await store.standing(TENANT, AGENT_WIDE, NOW, only) == [event]
 
 
-async def test_keys_written_by_the_first_schema_are_still_found(tmp_path: Path) -> None:
-    """The second migration keeps the segments of every agent's keys."""
-    migrations = files("services.memory.semantic") / "migrations" / "canonical"
+async def test_memories_written_by_the_first_schema_are_kept(tmp_path: Path) -> None:
+    """The migrations keep the segments of every agent's keys, and what was superseded."""
     first = tmp_path / "first"
     first.mkdir()
     name = "0001_initial.sql"
-    (first / name).write_text((migrations / name).read_text("utf-8"), "utf-8")
+    (first / name).write_text((migrations("sqlite") / name).read_text("utf-8"), "utf-8")
     path = tmp_path / "semantic.db"
     database = await Database.open(path, first)
     columns = "number, tenant, agent_id, memory_id, contact_id, key, version, value, fact_type, kind, pinned"
-    rest = "confidence, source, provenance, created, updated, valid_from"
-    await database.write(
-        lambda c: c.execute(
-            f"INSERT INTO memories ({columns}, {rest})"
-            f" VALUES (1, ?, ?, 'm', '', 'user.city', 1, 'v', 1, 1, 0, 0.9, 4, '[]', 0, 0, 0)",
-            (TENANT, AGENT),
-        )
-    )
-    await database.write(lambda c: c.execute("INSERT INTO key_segments VALUES ('city', 1)"))
+    rest = "confidence, source, provenance, created, updated, valid_from, valid_to, superseded_by"
+    insert = f"INSERT INTO memories ({columns}, {rest}) VALUES "
+    old = "(1, ?, ?, 'm', '', 'user.city', 1, 'v', 1, 1, 0, 0.9, 4, '[]', 0, 5, 0, 5, 'n')"
+    new = "(2, ?, ?, 'n', '', 'user.city', 2, 'w', 1, 1, 0, 0.9, 4, '[]', 5, 5, 5, NULL, '')"
+    await database.write(lambda c: c.execute(f"{insert}{old}, {new}", (TENANT, AGENT, TENANT, AGENT)))
+    await database.write(lambda c: c.execute("INSERT INTO key_segments VALUES ('city', 1), ('city', 2)"))
     await database.close()
-    database = await Database.open(path, migrations)
-    store = SqliteMemoryStore(database, TASK_LIFETIME)
-    assert await store.candidates_by_key(TENANT, AGENT_WIDE, ["city"], 9, NOW) == [("m", 1.0)]
+    database = await Database.open(path, migrations("sqlite"))
+    store = SqlMemories(SqliteScripts(database), WriteRules(task_lifetime=TASK_LIFETIME))
+    assert await store.candidates_by_key(TENANT, AGENT_WIDE, ["city"], 9, NOW) == [("n", 1.0)]
     assert await store.candidates_by_key("other", AGENT_WIDE, ["city"], 9, NOW) == []
+    (made,) = (await store.history(TENANT, AGENT, "m")).supersessions
+    assert (made.old_id, made.new_id, made.cause, made.undone) == ("m", "n", Cause.KEY, None)
+    assert (await store.get(TENANT, AGENT, ["n"]))["n"].verification is Verification.NOT_NEEDED
     await database.close()
+
+
+# S-8: valid time
+
+
+async def test_a_plan_becomes_live_when_its_time_comes_and_not_before(canonical: Canonical) -> None:
+    """S-8: what it supersedes stays live until then."""
+    first = (await canonical.remember("city", "Oslo")).memory
+    plan = (await canonical.remember("city", "Bergen", valid_from=NOW + DAY)).memory
+    assert (plan.version, plan.supersedes) == (2, first.id)
+    assert (await canonical.one(first.id)).superseded_by == plan.id
+    just_before = NOW + DAY - timedelta(microseconds=1)
+    for moment, value in ((NOW, "Oslo"), (just_before, "Oslo"), (NOW + DAY, "Bergen")):
+        assert await canonical.live(now=moment) == [value]
+        assert await canonical.live(now=NOW + 9 * DAY, as_of=moment) == [value]
+        found = await canonical.store.live_of_key(TENANT, AGENT_WIDE, "city", moment)
+        assert found is not None
+        assert found.value == value
+        assert found.live(moment)
+    assert await canonical.live(as_of=NOW - DAY) == []
+    listed = await canonical.store.live_ids(0, 10, NOW)
+    assert [one.memory_id for one in listed] == [first.id, plan.id], "the indexes are to hold both"
+    assert [one.memory_id for one in await canonical.store.live_ids(0, 10, NOW + DAY)] == [plan.id]
+
+
+async def test_the_same_value_as_what_will_hold_then_changes_nothing(canonical: Canonical) -> None:
+    """S-6 of plans."""
+    await canonical.remember("city", "Oslo")
+    plan = await canonical.remember("city", "Bergen", valid_from=NOW + DAY)
+    again = await canonical.remember("city", "Bergen", valid_from=NOW + 2 * DAY)
+    assert (again.created, again.memory.id) == (False, plan.memory.id)
+    assert not (await canonical.remember("city", "Oslo")).created
+    assert await canonical.live(now=NOW + DAY) == ["Bergen"]
+
+
+async def test_a_new_value_takes_the_place_of_a_plan(canonical: Canonical) -> None:
+    """S-6, S-8: one value at any moment."""
+    await canonical.remember("city", "Oslo")
+    await canonical.remember("city", "Bergen", valid_from=NOW + DAY)
+    await canonical.remember("city", "Voss", now=NOW + DAY / 2)
+    for days, value in ((0, "Oslo"), (0.5, "Voss"), (1, "Voss"), (9, "Voss")):
+        assert await canonical.live(now=NOW + 10 * DAY, as_of=NOW + days * DAY) == [value]
+    assert await canonical.live(now=NOW + DAY) == ["Voss"]
+
+
+async def test_a_statement_about_the_past_holds_from_there_on(canonical: Canonical) -> None:
+    """S-8: of two statements about a moment, the later written counts."""
+    for n, value in enumerate(("Oslo", "Bergen")):
+        await canonical.remember("city", value, now=NOW + n * 10 * DAY)
+    await canonical.remember("city", "Voss", now=NOW + 20 * DAY, valid_from=NOW + 5 * DAY)
+    for days, value in ((0, "Oslo"), (4, "Oslo"), (5, "Voss"), (15, "Voss")):
+        assert await canonical.live(now=NOW + 30 * DAY, as_of=NOW + days * DAY) == [value]
+
+
+async def test_a_stated_end_is_kept(canonical: Canonical) -> None:
+    """S-1."""
+    stay = (await canonical.remember("stay", "Oslo", valid_to=NOW + DAY)).memory
+    assert (stay.valid_to, stay.superseded_by) == (NOW + DAY, "")
+    assert await canonical.live() == ["Oslo"]
+    assert await canonical.live(now=NOW + DAY) == []
+    assert not (await canonical.remember("stay", "Oslo")).created
+    assert (await canonical.remember("stay", "Oslo", valid_to=NOW + 2 * DAY)).created
+    later = await canonical.remember("stay", "Oslo", now=NOW + 3 * DAY)
+    assert (later.created, later.memory.version) == (True, 3)
+
+
+async def test_writers_whose_clocks_are_apart_leave_one_chain(canonical: Canonical) -> None:
+    """S-6: a machine whose clock is behind neither loses its write nor reads what was replaced."""
+    ahead, behind = NOW + timedelta(seconds=2), NOW
+    await canonical.remember("city", "Oslo", now=NOW - DAY)
+    await canonical.remember("city", "Bergen", now=ahead)
+    assert await canonical.live(now=behind) == ["Bergen"]
+    last = (await canonical.remember("city", "Voss", now=behind)).memory
+    assert await canonical.live(now=behind) == ["Voss"]
+    assert await canonical.live(now=ahead) == ["Voss"]
+    chain = await canonical.chain(last.id)
+    assert [m.superseded_by for m in chain] == [*(m.id for m in chain[1:]), ""]
+
+
+async def test_what_is_forgotten_is_gone_for_every_moment(canonical: Canonical) -> None:
+    """S-8."""
+    first = (await canonical.remember("city", "Oslo")).memory
+    await canonical.remember("city", "Bergen", now=NOW + DAY)
+    assert await canonical.live(as_of=NOW) == ["Oslo"]
+    await canonical.store.forget(TENANT, AGENT, first.id)
+    assert await canonical.live(as_of=NOW) == []
+
+
+async def test_an_update_of_what_changed_meanwhile_is_refused(canonical: Canonical) -> None:
+    """X-1: VERSION_CONFLICT."""
+    memory = (await canonical.remember("k", "v")).memory
+    pin = canonical.store.set_pinned
+    pinned = await pin(TENANT, AGENT, memory.id, True, NOW, edits=memory.edits)
+    assert pinned is not None
+    assert (pinned.pinned, pinned.edits) == (True, memory.edits + 1)
+    with pytest.raises(VersionConflict):
+        await pin(TENANT, AGENT, memory.id, False, NOW, edits=memory.edits)
+    assert await canonical.one(memory.id) == pinned
+    assert await pin(TENANT, AGENT, "unknown", False, NOW, edits=1) is None
+    assert await pin(TENANT, AGENT, memory.id, False, NOW) is not None

@@ -1,4 +1,8 @@
-"""The vector index port: one suite over the in-memory and the embedded adapter (SPEC S-3, S-16, S-17)."""
+"""The vector index port: one suite over all adapters (SPEC S-3, S-16, S-17).
+
+The one for a Qdrant server runs against the server that PALIMPSEST_TEST_QDRANT_URL names, else against a
+stand-in (tests/qdrant_server.py).
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,8 @@ import asyncio
 import math
 import random
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -29,26 +34,47 @@ from services.memory.semantic.domain.vectors import (
     passes,
     point_id,
 )
+from tests.qdrant_server import qdrant_place
 
 MODEL = VectorModel(revision="test-1", dimension=4)
 ANNA = Bucket(tenant="acme", agent="anna", content=ContentClass.MEMORY)
 X, Y, Z = pack([1, 0, 0, 0]), pack([0, 1, 0, 0]), pack([0, 0, 1, 0])
 
-Opener = Callable[[Path], Awaitable[VectorIndex]]
+Opener = Callable[[Path], Coroutine[Any, Any, VectorIndex]]
+Backend = Callable[[], AbstractAsyncContextManager[Opener]]
 
 
-async def in_memory(_directory: Path) -> VectorIndex:
-    return MemoryVectorIndex(MODEL)
+@asynccontextmanager
+async def in_memory() -> AsyncIterator[Opener]:
+    async def opener(_directory: Path) -> VectorIndex:
+        return MemoryVectorIndex(MODEL)
+
+    yield opener
 
 
-async def embedded(directory: Path) -> VectorIndex:
-    return await EdgeVectorIndex.open(directory / "vectors", MODEL)
+@asynccontextmanager
+async def embedded() -> AsyncIterator[Opener]:
+    async def opener(directory: Path) -> VectorIndex:
+        return await EdgeVectorIndex.open(directory / "vectors", MODEL)
+
+    yield opener
 
 
-@pytest.fixture(params=[in_memory, embedded])
-def opener(request: pytest.FixtureRequest) -> Opener:
-    chosen: Opener = request.param
-    return chosen
+@asynccontextmanager
+async def server() -> AsyncIterator[Opener]:
+    async with qdrant_place() as place:
+
+        async def opener(_directory: Path) -> VectorIndex:
+            return await place.open(MODEL)
+
+        yield opener
+
+
+@pytest.fixture(params=[in_memory, embedded, server])
+async def opener(request: pytest.FixtureRequest) -> AsyncIterator[Opener]:
+    backend: Backend = request.param
+    async with backend() as chosen:
+        yield chosen
 
 
 @pytest.fixture
@@ -315,9 +341,13 @@ def crowd() -> list[VectorPoint]:
     ]
 
 
-async def test_embedded_answers_as_the_exact_one_does(tmp_path: Path, crowd: list[VectorPoint]) -> None:
-    exact, index = MemoryVectorIndex(MODEL), await embedded(tmp_path)
-    try:
+@pytest.mark.parametrize("backend", [embedded, server])
+async def test_an_engine_answers_as_the_exact_one_does(
+    backend: Backend, tmp_path: Path, crowd: list[VectorPoint]
+) -> None:
+    exact = MemoryVectorIndex(MODEL)
+    async with backend() as opener:
+        index = await opener(tmp_path)
         await exact.upsert(crowd)
         await index.upsert(crowd)
         rng = random.Random(5)
@@ -332,7 +362,6 @@ async def test_embedded_answers_as_the_exact_one_does(tmp_path: Path, crowd: lis
             hits = await index.search(ANNA, vector, filters=filters, limit=7)
             assert [hit.item_id for hit in hits] == [hit.item_id for hit in expected]
             assert [hit.cosine for hit in hits] == pytest.approx([h.cosine for h in expected], abs=1e-5)
-    finally:
         await index.close()
 
 
@@ -346,11 +375,14 @@ def test_every_filter_means_what_the_domain_says(
     assert shared(filters) == expected
 
 
-@pytest.fixture(scope="module")
-def shared(crowd: list[VectorPoint]) -> Any:
-    """Searches of one embedded index that holds the crowd, run from ordinary functions."""
+@pytest.fixture(scope="module", params=[embedded, server])
+def shared(request: pytest.FixtureRequest, crowd: list[VectorPoint]) -> Any:
+    """Searches of one index that holds the crowd, run from ordinary functions."""
     with tempfile.TemporaryDirectory() as folder, asyncio.Runner() as runner:
-        index = runner.run(embedded(Path(folder)))
+        stack = AsyncExitStack()
+        backend: AbstractAsyncContextManager[Opener] = request.param()
+        opener = runner.run(stack.enter_async_context(backend))
+        index = runner.run(opener(Path(folder)))
         runner.run(index.upsert(crowd))
 
         async def search(filters: Filters) -> set[str]:
@@ -358,3 +390,4 @@ def shared(crowd: list[VectorPoint]) -> Any:
 
         yield lambda filters: runner.run(search(filters))
         runner.run(index.close())
+        runner.run(stack.aclose())

@@ -145,7 +145,9 @@ async def test_no_job_is_left_hanging_after_a_kill(suite: Suite) -> None:
         )
         assert (conversation.conversation.stored_count, conversation.conversation.indexed_count) == (200, 200)
         assert (counts.queued, counts.running, counts.failed, counts.dead) == (0, 0, 0, 0)
-        assert counts.succeeded == 200
+        covered = conversation.conversation.covered_count
+        assert covered >= 180  # by an overlay for each 60 messages at the most
+        assert counts.succeeded >= 200 + covered // 60
 
 
 async def test_the_vector_engine_killed_comes_back_with_its_points(suite: Suite) -> None:

@@ -290,7 +290,7 @@ async def running(
             server = InProcessServer()
             server.add_interceptor(switches[name])
             server.add_interceptor(interceptor(service, SECRET, Metrics()))
-            service.add(server)
+            service.add_to(server)
             made[name] = outgoing(server.channel(), name, TokenSigner(SECRET))
         channels = Channels(semantic=made["episodic"], **made)
         extra = {} if clock is None else {"clock": clock}

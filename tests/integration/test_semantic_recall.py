@@ -262,6 +262,9 @@ async def test_a_credential_reaches_its_agents_only(semantic: Semantic) -> None:
         ),
         ("ForgetMemory", pb.ForgetMemoryRequest(agent_id=AGENT, memory_id="m")),
         ("ListMemoryVersions", pb.ListMemoryVersionsRequest(agent_id=AGENT, memory_id="m")),
+        ("UndoSupersession", pb.UndoSupersessionRequest(agent_id=AGENT, memory_id="m")),
+        ("ListContradictions", pb.ListContradictionsRequest(scope=scope())),
+        ("ResolveContradiction", pb.ResolveContradictionRequest(agent_id=AGENT, contradiction_id="c")),
         ("RecallMemories", pb.RecallMemoriesRequest(scope=scope(), query="q")),
         ("RecallMessages", pb.RecallMessagesRequest(scope=scope(), query="q")),
         ("SelectStandingMemories", pb.SelectStandingMemoriesRequest(scope=scope())),
@@ -283,6 +286,12 @@ async def test_writing_takes_a_writer_and_indexing_a_service(semantic: Semantic)
     for principal, name, request in (
         (READER, "Remember", pb.RememberRequest(scope=scope(), key="k", value="v")),
         (READER, "ForgetMemory", pb.ForgetMemoryRequest(agent_id=AGENT, memory_id="m")),
+        (READER, "UndoSupersession", pb.UndoSupersessionRequest(agent_id=AGENT, memory_id="m")),
+        (
+            READER,
+            "ResolveContradiction",
+            pb.ResolveContradictionRequest(agent_id=AGENT, contradiction_id="c"),
+        ),
         (WRITER, "Index", pb.IndexRequest(agent_id=AGENT, items=[item])),
     ):
         outcome = await failure(getattr(semantic.by(principal), name)(request))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +75,7 @@ def search_with(**fields: Any) -> pb.RecallMessagesRequest:
     return pb.RecallMessagesRequest(**{"scope": scope(), "query": "q"} | fields)
 
 
+LONG_AGO = to_timestamp(datetime(1999, 1, 1, tzinfo=UTC))
 FAR = to_timestamp(NOW)
 assert FAR is not None
 FAR.seconds = 10**15
@@ -136,6 +138,17 @@ BAD = [
     ),  # type: ignore[list-item]
     ("ForgetMemory", pb.ForgetMemoryRequest(agent_id=AGENT), "memory_id"),
     ("ListMemoryVersions", pb.ListMemoryVersionsRequest(memory_id="m"), "agent_id"),
+    ("UndoSupersession", pb.UndoSupersessionRequest(agent_id=AGENT), "memory_id"),
+    ("ListContradictions", pb.ListContradictionsRequest(scope=scope(), page_size=1001), "page_size"),
+    ("ResolveContradiction", pb.ResolveContradictionRequest(agent_id=AGENT), "contradiction_id"),
+    ("Remember", remember_with(valid_to_time=FAR), "valid_to_time"),
+    ("Remember", remember_with(valid_to_time=LONG_AGO), "valid_to_time"),
+    ("GetMemoryByKey", pb.GetMemoryByKeyRequest(scope=scope(), key="k", as_of_time=FAR), "as_of_time"),
+    (
+        "ListMemories",
+        pb.ListMemoriesRequest(scope=scope(), filter=pb.MemoryFilter(as_of_time=FAR)),
+        "filter.as_of_time",
+    ),
     (
         "UpdateMemory",
         pb.UpdateMemoryRequest(agent_id=AGENT, update_mask=FieldMask(paths=["pinned"])),

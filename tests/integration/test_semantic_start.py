@@ -17,7 +17,8 @@ from services.kit.identity import TokenSigner
 from services.kit.inprocess import InProcessServer
 from services.kit.metrics import Metrics
 from services.kit.serving import Service, interceptor, outgoing
-from services.memory.semantic.bootstrap import INDEX_FILE, INDEX_REVISION, build
+from services.memory.semantic.adapters.words import INDEX_FILE, INDEX_REVISION
+from services.memory.semantic.bootstrap import build
 from services.memory.semantic.config import SemanticSettings
 from tests.integration.semantic_suite import SECRET, Switch
 
@@ -30,7 +31,7 @@ async def start(
     server = InProcessServer()
     server.add_interceptor(down or Switch())
     server.add_interceptor(interceptor(service, SECRET, Metrics()))
-    service.add(server)
+    service.add_to(server)
     channel = outgoing(server.channel(), "embedder", TokenSigner(SECRET))
     channels = Channels(embedder=channel, episodic=channel, semantic=channel, compactor=channel)
     return await build(SemanticSettings(data_dir=folder, embedder_wait_seconds=wait), channels, stack)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pydantic import Field
+from pydantic import Field, SecretStr
 from pydantic_settings import SettingsConfigDict
 
 from services.kit.settings import ServiceSettings
@@ -15,9 +15,50 @@ class SemanticSettings(ServiceSettings):
 
     task_lifetime_days: float = Field(default=7.0, gt=0)
     """After how many days a task expires (S-3)."""
+    verify: bool = True
+    """Whether a new memory is held against those that it may replace or contradict (S-7)."""
+    database_url: SecretStr = SecretStr("")
+    """A PostgreSQL database for the memories, e.g. "postgresql://user:password@host/name"; without one, a
+    SQLite file."""
+    readers: int = Field(default=2, ge=1, le=32)
+    """Threads that read from a SQLite file."""
+    pool_size: int = Field(default=10, ge=2, le=200)
+    """Connections to PostgreSQL, at most."""
+    statement_seconds: float = Field(default=10, gt=0, le=600)
+    """How long a statement in PostgreSQL may take."""
     recall_depth: int = Field(default=100, ge=15, le=1000)
     """Hits asked of each channel (docs/recall.md)."""
     channel_seconds: float = Field(default=2.0, gt=0)
     """Most seconds that a channel of recall may take (S-11)."""
     embedder_wait_seconds: float = Field(default=30.0, ge=0)
     """How long a start waits for the embedder, which may start later."""
+    meilisearch_url: str = Field(default="", pattern="^(https?://.+)?$")
+    """A Meilisearch server for the words, e.g. "http://meilisearch:7700"; without one, SQLite's FTS5."""
+    meilisearch_api_key: SecretStr = SecretStr("")
+    """What the server asks of its clients, if it does: a key that may make indexes and change settings."""
+    meilisearch_prefix: str = Field(default="palimpsest", pattern="^[A-Za-z0-9_-]{1,60}$")
+    """What the names of the indexes begin with; suites that share a server take different ones."""
+    meilisearch_read_seconds: float = Field(default=2.0, gt=0, le=600)
+    """How long the server may take for one of the two requests of a search, before it is asked again."""
+    meilisearch_task_seconds: float = Field(default=60.0, gt=0, le=3600)
+    """How long the server may take to apply a write."""
+    meilisearch_wait_seconds: float = Field(default=30.0, ge=0)
+    """How long a start waits for the server, which may start later."""
+    qdrant_url: str = Field(default="", pattern="^(https?://.+)?$")
+    """A Qdrant server for the vectors, e.g. "http://qdrant:6333"; without one, the embedded engine."""
+    qdrant_api_key: SecretStr = SecretStr("")
+    """What the server asks of its clients, if it does."""
+    qdrant_grpc: bool = True
+    """Whether to call the server over gRPC, else over REST."""
+    qdrant_grpc_port: int = Field(default=6334, ge=1, le=65535)
+    """Where the server listens for gRPC, on the host of `qdrant_url`."""
+    qdrant_prefix: str = Field(default="palimpsest", pattern="^[A-Za-z0-9_.-]{1,60}$")
+    """What the names of the collections begin with; suites that share a server take different ones."""
+    qdrant_replication_factor: int = Field(default=1, ge=1, le=100)
+    """How many nodes of a Qdrant cluster keep each point, in collections made from now on."""
+    qdrant_read_seconds: float = Field(default=5.0, gt=0, le=600)
+    """How long the server may take for a search, count or list, before it is asked again."""
+    qdrant_write_seconds: float = Field(default=30.0, gt=0, le=600)
+    """Likewise for a write."""
+    qdrant_wait_seconds: float = Field(default=30.0, ge=0)
+    """How long a start waits for the server, which may start later."""

@@ -152,7 +152,7 @@ class Indexer:
             self._observe_lag((now - message.created).total_seconds())
 
     async def _memories(self, tenant: str, agent_id: str, memory_ids: Sequence[str]) -> dict[str, str]:
-        """Puts in the live ones, takes out the others."""
+        """Puts in those that are live or will be, takes out the others."""
         bucket = Bucket(tenant=tenant, agent=agent_id, content=ContentClass.MEMORY)
         found = await self._store.get(tenant, agent_id, memory_ids)
         live = self._live(found, memory_ids)
@@ -196,7 +196,9 @@ class Indexer:
 
     def _live(self, found: Mapping[str, Memory], memory_ids: Sequence[str]) -> dict[str, Memory]:
         now = self._clock()
-        return {id_: found[id_] for id_ in dict.fromkeys(memory_ids) if id_ in found and found[id_].live(now)}
+        return {
+            id_: found[id_] for id_ in dict.fromkeys(memory_ids) if id_ in found and found[id_].lasts(now)
+        }
 
     async def _take_out(self, bucket: Bucket, memory_ids: Sequence[str]) -> None:
         if memory_ids:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from datetime import datetime
 
 from services.kit.errors import InvalidField, NotFound
 from services.kit.times import Clock
-from services.memory.semantic.app.ports import MemoryQuery, MemoryStore, Remembered
-from services.memory.semantic.domain.memory import Memory, NewMemory, Scope, by_relevance
+from services.memory.semantic.app.ports import MemoryHistory, MemoryQuery, MemoryStore, Remembered
+from services.memory.semantic.domain.memory import Memory, NewMemory, Scope, by_relevance, check_new
 
 UPDATABLE = frozenset({"pinned"})
 
@@ -22,9 +23,9 @@ class Memories:
 
     async def remember(self, tenant: str, new: NewMemory) -> Remembered:
         """Writes a version; the same value again changes nothing."""
-        if "\0" in new.value:
-            raise InvalidField("value", "must not hold a NUL character")
-        result = await self._store.remember(tenant, new, self._clock())
+        now = self._clock()
+        check_new(new, now)
+        result = await self._store.remember(tenant, new, now)
         self._wake()
         return result
 
@@ -35,9 +36,9 @@ class Memories:
             raise NotFound("memory", memory_id)
         return found[memory_id]
 
-    async def by_key(self, tenant: str, scope: Scope, key: str) -> Memory:
-        """The live memory of a key, counting the access. Raises NotFound."""
-        memory = await self._store.live_of_key(tenant, scope, key, self._clock())
+    async def by_key(self, tenant: str, scope: Scope, key: str, *, as_of: datetime | None = None) -> Memory:
+        """The live memory of a key, or the one that was valid then; counts the access. Raises NotFound."""
+        memory = await self._store.live_of_key(tenant, scope, key, self._clock(), as_of=as_of)
         if memory is None:
             raise NotFound("memory", key)
         await self._store.count_access(tenant, scope.agent_id, [memory.id], self._clock())
@@ -47,17 +48,24 @@ class Memories:
         """A page, oldest first."""
         return await self._store.page(tenant, query, self._clock())
 
-    async def versions(self, tenant: str, agent_id: str, memory_id: str) -> list[Memory]:
+    async def history(self, tenant: str, agent_id: str, memory_id: str) -> MemoryHistory:
         """Oldest first. Raises NotFound."""
-        versions = await self._store.versions(tenant, agent_id, memory_id)
-        if not versions:
+        history = await self._store.history(tenant, agent_id, memory_id)
+        if not history.memories:
             raise NotFound("memory", memory_id)
-        return versions
+        return history
 
     async def update(
-        self, tenant: str, agent_id: str, memory_id: str, *, pinned: bool, paths: Sequence[str]
+        self,
+        tenant: str,
+        agent_id: str,
+        memory_id: str,
+        *,
+        pinned: bool,
+        paths: Sequence[str],
+        expected_edits: int | None = None,
     ) -> Memory:
-        """Changes what `paths` name. Raises InvalidField for others, NotFound."""
+        """Changes what `paths` name. Raises InvalidField for others, NotFound, VersionConflict."""
         if not memory_id:
             raise InvalidField("memory.id", "is required")
         for path in paths:
@@ -65,7 +73,9 @@ class Memories:
                 raise InvalidField("update_mask", f"{path!r} cannot be changed; only pinned can")
         if not paths:
             raise InvalidField("update_mask", "names no field")
-        memory = await self._store.set_pinned(tenant, agent_id, memory_id, pinned, self._clock())
+        memory = await self._store.set_pinned(
+            tenant, agent_id, memory_id, pinned, self._clock(), edits=expected_edits
+        )
         if memory is None:
             raise NotFound("memory", memory_id)
         return memory

@@ -14,7 +14,18 @@ from services.memory.semantic.domain.items import (
     SourceConversation,
     SourceMessage,
 )
-from services.memory.semantic.domain.memory import Kind, Memory, MessageRef, NewMemory, Scope
+from services.memory.semantic.domain.keywords import WordDocument, WordFilters
+from services.memory.semantic.domain.memory import (
+    Cause,
+    Contradiction,
+    Kind,
+    Memory,
+    MessageRef,
+    NewMemory,
+    Scope,
+    Verification,
+)
+from services.memory.semantic.domain.vectors import Bucket
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,13 +38,57 @@ class Remembered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryQuery:
-    """Which memories a listing returns; `after` is the number of the last one seen."""
+    """Which memories a listing returns: what is live, with `as_of` what was valid then, else all.
+
+    `after` is the number of the last one seen.
+    """
 
     scope: Scope
     kinds: frozenset[Kind] = frozenset()
     key_prefix: str = ""
     include_superseded: bool = False
+    as_of: datetime | None = None
     after: int = 0
+    limit: int = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What a judge, named, found of two memories with a probability: `new_id` against `old_id` (S-7)."""
+
+    old_id: str
+    new_id: str
+    probability: float
+    judge: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Supersession:
+    """That a memory was replaced by another, why and when; `undone` is when that was taken back."""
+
+    old_id: str
+    new_id: str
+    cause: Cause
+    probability: float
+    judge: str
+    created: datetime
+    undone: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryHistory:
+    """Memories in order of writing, and how they replaced one another."""
+
+    memories: tuple[Memory, ...]
+    supersessions: tuple[Supersession, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContradictionQuery:
+    """Which contradictions a listing returns: those between memories of a scope, after an id."""
+
+    scope: Scope
+    after: str = ""
     limit: int = 100
 
 
@@ -49,7 +104,7 @@ class KnownConversation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiveMemory:
-    """A memory that is not superseded; numbers grow in the order of writing."""
+    """A memory that is live, or will be; numbers grow in the order of writing."""
 
     number: int
     tenant: str
@@ -58,33 +113,58 @@ class LiveMemory:
 
 
 class MemoryStore(Protocol):
-    """The canonical rows. Writes put their index jobs into the outbox in the same transaction."""
+    """The canonical rows. Changes of what is live put index jobs into the outbox, in the same transaction.
+
+    `now` decides what is live (`Memory.live`). With `as_of`, a read finds what was valid at that moment by
+    all that is known today (S-8): it is about the time when statements held, not when they were written.
+    What was forgotten is gone for every moment.
+    """
 
     async def remember(self, tenant: str, new: NewMemory, now: datetime) -> Remembered:
         """Writes a version, or finds that nothing changed (S-6).
 
-        Raises Exists for a request_id that came with another memory.
+        What would hold beside it, of its key in the scope's buckets, ends where it begins. Raises Exists for
+        a request_id that came with another memory.
         """
 
     async def get(self, tenant: str, agent_id: str, memory_ids: Sequence[str]) -> dict[str, Memory]:
         """Memories by id; unknown ids are left out."""
 
-    async def live_of_key(self, tenant: str, scope: Scope, key: str, now: datetime) -> Memory | None:
+    async def live_of_key(
+        self, tenant: str, scope: Scope, key: str, now: datetime, *, as_of: datetime | None = None
+    ) -> Memory | None:
         """The contact's live memory of a key, else the agent-wide one."""
 
     async def page(self, tenant: str, query: MemoryQuery, now: datetime) -> list[tuple[int, Memory]]:
         """A page, in order of writing, with the numbers that a next page begins after."""
 
-    async def versions(self, tenant: str, agent_id: str, memory_id: str) -> list[Memory]:
-        """All versions of the memory's key and bucket, oldest first; empty if it is unknown."""
+    async def history(self, tenant: str, agent_id: str, memory_id: str) -> MemoryHistory:
+        """All versions of a memory's key and bucket, and what replaced any of them, under whatever key.
+
+        Versions under the same key in another bucket, of a contact that was merged, are among them when one
+        replaced the other. Empty if the memory is unknown; the newest 1,000 if there are more.
+        """
 
     async def set_pinned(
-        self, tenant: str, agent_id: str, memory_id: str, pinned: bool, now: datetime
+        self,
+        tenant: str,
+        agent_id: str,
+        memory_id: str,
+        pinned: bool,
+        now: datetime,
+        *,
+        edits: int | None = None,
     ) -> Memory | None:
-        """Pins or unpins; None if it is unknown."""
+        """Pins or unpins, unless it is so already; None if it is unknown.
+
+        Raises VersionConflict where there is something to change and it has not `edits`.
+        """
 
     async def forget(self, tenant: str, agent_id: str, memory_id: str) -> list[str]:
-        """Deletes all versions of the memory's key and bucket and returns their ids."""
+        """Deletes all versions of the memory's key and bucket and returns their ids.
+
+        And what they replaced under the same key in the bucket of a contact that was merged.
+        """
 
     async def candidates_by_key(
         self,
@@ -94,6 +174,8 @@ class MemoryStore(Protocol):
         limit: int,
         now: datetime,
         kinds: frozenset[Kind] = frozenset(),
+        *,
+        as_of: datetime | None = None,
     ) -> list[tuple[str, float]]:
         """Live memories with key segments among `words`, and how many match, best first.
 
@@ -101,12 +183,24 @@ class MemoryStore(Protocol):
         """
 
     async def of_messages(
-        self, tenant: str, scope: Scope, refs: Sequence[MessageRef], now: datetime
+        self,
+        tenant: str,
+        scope: Scope,
+        refs: Sequence[MessageRef],
+        now: datetime,
+        *,
+        as_of: datetime | None = None,
     ) -> dict[MessageRef, list[str]]:
         """Ids of live memories that came from messages."""
 
     async def standing(
-        self, tenant: str, scope: Scope, now: datetime, kinds: frozenset[Kind] = frozenset()
+        self,
+        tenant: str,
+        scope: Scope,
+        now: datetime,
+        kinds: frozenset[Kind] = frozenset(),
+        *,
+        as_of: datetime | None = None,
     ) -> list[Memory]:
         """Live memories that are not tasks: pinned ones, and the most recently accessed or written."""
 
@@ -132,8 +226,55 @@ class MemoryStore(Protocol):
     ) -> None:
         """Likewise; unknown ids are left out."""
 
-    async def live_ids(self, after: int, limit: int) -> list[LiveMemory]:
-        """Memories of every tenant that are not superseded, in order of their numbers, after one."""
+    async def live_ids(self, after: int, limit: int, now: datetime) -> list[LiveMemory]:
+        """Memories of every tenant that are live or will be, in order of their numbers, after one."""
+
+
+class JudgementStore(Protocol):
+    """What was found of memories: which replaced which, which contradict each other (S-7, S-8).
+
+    As with MemoryStore, index jobs come with what changes.
+    """
+
+    async def supersede(self, tenant: str, agent_id: str, verdict: Verdict, now: datetime) -> bool:
+        """Ends the old memory where the new one begins; whether the old one is replaced by it now.
+
+        Nothing is done, and the answer False, if one of them is gone, if either has been replaced meanwhile,
+        or if this verdict was undone before. The same again is True and changes nothing. Raises StateConflict
+        for a contact's and an agent-wide memory.
+        """
+
+    async def undo_supersession(self, tenant: str, agent_id: str, memory_id: str, now: datetime) -> Memory:
+        """Takes back the newest supersession of a memory, which is then as it was before.
+
+        Raises NotFound; StateConflict if it is not superseded, or another version holds its key and bucket.
+        """
+
+    async def record_contradiction(self, tenant: str, agent_id: str, verdict: Verdict, now: datetime) -> bool:
+        """Notes, once for two memories, that they cannot both hold; whether that is new.
+
+        Nothing is done if one of them is gone or replaced, nor once it was resolved. Raises StateConflict for
+        a contact's and an agent-wide memory.
+        """
+
+    async def contradictions(
+        self, tenant: str, query: ContradictionQuery, now: datetime
+    ) -> list[Contradiction]:
+        """Unresolved ones between live memories, in order of being found."""
+
+    async def resolve_contradiction(
+        self, tenant: str, agent_id: str, contradiction_id: str, kept_id: str, now: datetime
+    ) -> Contradiction:
+        """Settles one: the memory `kept_id` replaces the other; "" lets both stand.
+
+        The same again changes nothing. Raises NotFound; InvalidField if `kept_id` is neither; StateConflict
+        if it was resolved otherwise, or one of the two is no longer live.
+        """
+
+    async def set_verification(
+        self, tenant: str, agent_id: str, memory_id: str, verification: Verification, now: datetime
+    ) -> bool:
+        """Records how far a memory is verified; False if it is unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,33 +295,8 @@ class MemoryDocument:
     kind: Kind = Kind.FACT
 
 
-class ItemIndex(Protocol):
-    """Words, and the registry of what is indexed. Every call is bound to a tenant and an agent."""
-
-    async def put_messages(self, tenant: str, agent_id: str, documents: Sequence[MessageDocument]) -> None:
-        """Adds or replaces, and moves the conversations' progress."""
-
-    async def put_memories(self, tenant: str, agent_id: str, documents: Sequence[MemoryDocument]) -> None:
-        """Adds or replaces."""
-
-    async def remove_memories(self, tenant: str, agent_id: str, memory_ids: Sequence[str]) -> None:
-        """Removes; unknown ids change nothing."""
-
-    async def search_messages(
-        self, tenant: str, agent_id: str, terms: Sequence[str], scope: MessageScope, limit: int
-    ) -> list[tuple[str, float]]:
-        """Item ids with any of the terms, best first, with BM25 scores (higher is better)."""
-
-    async def search_memories(
-        self,
-        tenant: str,
-        agent_id: str,
-        terms: Sequence[str],
-        contact_ids: Sequence[str],
-        limit: int,
-        kinds: frozenset[Kind] = frozenset(),
-    ) -> list[tuple[str, float]]:
-        """Memory ids likewise, of these buckets ("" is agent-wide) and of any of the kinds (none: all)."""
+class Registered(Protocol):
+    """What is known of indexed items. Every call about them is bound to a tenant and an agent."""
 
     async def features(
         self, tenant: str, agent_id: str, item_ids: Sequence[str]
@@ -216,6 +332,66 @@ class ItemIndex(Protocol):
 
     async def set_whole(self, whole: bool) -> None:
         """Keeps what `whole` returns, beyond a restart."""
+
+
+class Registry(Registered, Protocol):
+    """The registry of what is indexed: what it names is in every index."""
+
+    async def put_messages(self, tenant: str, agent_id: str, messages: Sequence[SourceMessage]) -> None:
+        """Adds or replaces, and moves the conversations' progress."""
+
+    async def put_memories(self, tenant: str, agent_id: str, documents: Sequence[MemoryDocument]) -> None:
+        """Adds or replaces."""
+
+    async def remove_memories(self, tenant: str, agent_id: str, memory_ids: Sequence[str]) -> None:
+        """Removes; unknown ids change nothing."""
+
+
+class Words(Protocol):
+    """A word engine. A bucket names a tenant and an agent: no call is made without both."""
+
+    async def put(self, bucket: Bucket, documents: Sequence[WordDocument]) -> None:
+        """Adds or replaces; returns when a search would find them."""
+
+    async def remove(self, bucket: Bucket, item_ids: Sequence[str]) -> None:
+        """Removes; unknown ids change nothing."""
+
+    async def search(
+        self, bucket: Bucket, terms: Sequence[str], filters: WordFilters = ..., *, limit: int
+    ) -> list[tuple[str, float]]:
+        """Ids of items with any of the terms, best first, with scores: higher is better, ties by id.
+
+        Terms are the analyser's, distinct; nothing in one is syntax. Scores compare within one answer.
+        """
+
+
+class ItemIndex(Registered, Protocol):
+    """The registry and the words of what is indexed, as one."""
+
+    async def put_messages(self, tenant: str, agent_id: str, documents: Sequence[MessageDocument]) -> None:
+        """Adds or replaces, and moves the conversations' progress."""
+
+    async def put_memories(self, tenant: str, agent_id: str, documents: Sequence[MemoryDocument]) -> None:
+        """Adds or replaces."""
+
+    async def remove_memories(self, tenant: str, agent_id: str, memory_ids: Sequence[str]) -> None:
+        """Removes; unknown ids change nothing."""
+
+    async def search_messages(
+        self, tenant: str, agent_id: str, terms: Sequence[str], scope: MessageScope, limit: int
+    ) -> list[tuple[str, float]]:
+        """Item ids with any of the terms, best first, with BM25 scores (higher is better)."""
+
+    async def search_memories(
+        self,
+        tenant: str,
+        agent_id: str,
+        terms: Sequence[str],
+        contact_ids: Sequence[str],
+        limit: int,
+        kinds: frozenset[Kind] = frozenset(),
+    ) -> list[tuple[str, float]]:
+        """Memory ids likewise, of these buckets ("" is agent-wide) and of any of the kinds (none: all)."""
 
 
 class Texts(Protocol):

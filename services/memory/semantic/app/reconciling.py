@@ -10,6 +10,7 @@ import structlog
 
 from services.kit.errors import DependencyDown
 from services.kit.ids import new_id
+from services.kit.times import Clock
 from services.memory.semantic.app.ports import ItemIndex, KnownConversation, MemoryStore
 from services.memory.semantic.app.vectors import VectorIndex
 from services.memory.semantic.domain.items import conversation_of
@@ -24,12 +25,19 @@ class Reconciler:
     """Finds what the indexes lack and enqueues jobs for it; recall serves what is there meanwhile."""
 
     def __init__(
-        self, *, store: MemoryStore, items: ItemIndex, vectors: VectorIndex, wake: Callable[[], None]
+        self,
+        *,
+        store: MemoryStore,
+        items: ItemIndex,
+        vectors: VectorIndex,
+        wake: Callable[[], None],
+        clock: Clock,
     ) -> None:
         self._store = store
         self._items = items
         self._vectors = vectors
         self._wake = wake
+        self._clock = clock
         self._log = structlog.get_logger("reconcile")
 
     async def run(self) -> None:
@@ -69,9 +77,9 @@ class Reconciler:
         return count
 
     async def _lost_memories(self, suffix: str) -> int:
-        """Live memories that are not registered."""
+        """Memories that are live, or will be, and are not registered."""
         count, after = 0, 0
-        while page := await self._store.live_ids(after, PAGE):
+        while page := await self._store.live_ids(after, PAGE, self._clock()):
             after = page[-1].number
             by_agent: dict[tuple[str, str], list[str]] = defaultdict(list)
             for live in page:
@@ -118,7 +126,8 @@ class Reconciler:
         for start in range(0, len(memory_ids), PAGE):
             some = memory_ids[start : start + PAGE]
             found = await self._store.get(bucket.tenant, bucket.agent, some)
-            gone = [id_ for id_ in some if id_ not in found or found[id_].superseded_by]
+            now = self._clock()
+            gone = [id_ for id_ in some if id_ not in found or not found[id_].lasts(now)]
             if gone:
                 await self._vectors.delete(bucket, gone)
                 await self._items.remove_memories(bucket.tenant, bucket.agent, gone)

@@ -1,12 +1,19 @@
-"""Memories: kinds, confidence, relevance (SPEC S-1, S-2, S-4, S-10)."""
+"""Memories: kinds, confidence, validity, relevance (SPEC S-1, S-2, S-4, S-8, S-10).
+
+A memory is valid from a moment on, until another or for good. What is live is decided by time alone: a
+statement about the future becomes live when its time comes, and what it supersedes stays live until then.
+"""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import IntEnum
+
+from services.kit.errors import InvalidField
 
 
 class Kind(IntEnum):
@@ -46,6 +53,25 @@ class Source(IntEnum):
     IMPORT = 6
 
 
+class Verification(IntEnum):
+    """Whether a memory was held against what was known before (S-7); numbers as in the proto."""
+
+    NOT_NEEDED = 1
+    PENDING = 2
+    VERIFIED = 3
+
+
+class Cause(IntEnum):
+    """Why a memory replaced another."""
+
+    KEY = 1
+    """A new value of the same key (S-6)."""
+    JUDGED = 2
+    """The judge found that it says anew what the other said (S-7)."""
+    RESOLVED = 3
+    """Somebody chose between two that contradict each other."""
+
+
 _KINDS = {
     FactType.EVENT: Kind.EVENT,
     FactType.WORKFLOW_OUTCOME: Kind.EVENT,
@@ -65,6 +91,10 @@ CONFIDENCE = {
 
 REQUEST_LIFETIME = timedelta(days=1)
 """How long a retry with the same request_id gets the first answer."""
+
+KEY_PATTERN = re.compile(r"[a-z0-9._:-]{1,200}")
+VALUE_BYTES = 8 * 1024
+"""S-1."""
 
 RECENCY_WEIGHT = 0.7
 USE_WEIGHT = 0.3
@@ -105,7 +135,11 @@ class Scope:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
-    """One version of a memory. `revision` grows with every change of the row."""
+    """One version of a memory.
+
+    `revision` grows when what the indexes hold of it must change, `edits` with every change but accesses.
+    `ended` is when `valid_to` was recorded. `contradicts` are live memories that cannot hold beside it.
+    """
 
     id: str
     agent_id: str
@@ -129,6 +163,10 @@ class Memory:
     expires: datetime | None
     revision: int
     indexed_revision: int
+    ended: datetime | None = None
+    verification: Verification = Verification.NOT_NEEDED
+    edits: int = 1
+    contradicts: tuple[str, ...] = ()
 
     @property
     def kind(self) -> Kind:
@@ -141,13 +179,30 @@ class Memory:
         return self.indexed_revision >= self.revision
 
     def live(self, now: datetime) -> bool:
-        """Neither superseded nor expired."""
-        return not self.superseded_by and (self.expires is None or self.expires > now)
+        """Whether it holds at present: it has begun and neither ended nor expired.
+
+        A beginning or an end that was no plan when it was recorded counts at once, though `now` may be by
+        another machine's clock, which is behind the one that recorded it.
+        """
+        return self.valid_from <= max(now, self.created) and self.lasts(now)
+
+    def lasts(self, now: datetime) -> bool:
+        """Whether it is live now or will be: what the indexes keep."""
+        ended = self.valid_to is not None and self.valid_to <= max(now, self.ended or now)
+        return not ended and (self.expires is None or self.expires > now)
+
+    def valid_at(self, moment: datetime) -> bool:
+        """Whether it held at a moment, by all that is known today (S-8)."""
+        return (
+            self.valid_from <= moment
+            and (self.valid_to is None or moment < self.valid_to)
+            and (self.expires is None or moment < self.expires)
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewMemory:
-    """A memory to be written."""
+    """A memory to be written; valid from now on if no beginning is given, and without end if none is."""
 
     scope: Scope
     key: str
@@ -158,6 +213,42 @@ class NewMemory:
     provenance: tuple[MessageRef, ...]
     valid_from: datetime | None
     request_id: str
+    valid_to: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contradiction:
+    """Two live memories that cannot both hold, as a judge found with a probability (S-7)."""
+
+    id: str
+    memories: tuple[Memory, Memory]
+    probability: float
+    judge: str
+    created: datetime
+
+
+def check_new(new: NewMemory, now: datetime) -> None:
+    """Refuses what no store may hold (X-1). Raises InvalidField."""
+    if not KEY_PATTERN.fullmatch(new.key):
+        raise InvalidField("key", "must be 1 to 200 bytes of [a-z0-9._:-]")
+    if not new.value:
+        raise InvalidField("value", "is empty")
+    if "\0" in new.value:
+        raise InvalidField("value", "must not hold a NUL character")
+    try:
+        size = len(new.value.encode("utf-8"))
+    except UnicodeEncodeError as error:
+        raise InvalidField("value", "holds a lone surrogate") from error
+    if size > VALUE_BYTES:
+        raise InvalidField("value", f"over {VALUE_BYTES} bytes")
+    if new.valid_to is not None and new.valid_to <= (new.valid_from or now):
+        raise InvalidField("valid_to_time", "must be after the beginning")
+
+
+def verification_of(fact_type: FactType, *, verify: bool) -> Verification:
+    """What a new memory begins with (S-7): tasks are not verified."""
+    needed = verify and kind_of(fact_type) is not Kind.TASK
+    return Verification.PENDING if needed else Verification.NOT_NEEDED
 
 
 def relevance(memory: Memory, now: datetime) -> float:

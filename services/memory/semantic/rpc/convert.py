@@ -13,12 +13,19 @@ from services.kit import paging
 from services.kit.errors import InvalidField
 from services.kit.times import from_timestamp, to_timestamp
 from services.memory.semantic.app.indexing import Item, MemoryItem, MessageItem
-from services.memory.semantic.app.ports import MemoryQuery, Remembered
+from services.memory.semantic.app.ports import (
+    ContradictionQuery,
+    MemoryHistory,
+    MemoryQuery,
+    Remembered,
+    Supersession,
+)
 from services.memory.semantic.app.recall import MemoryHit, MessageHit
 from services.memory.semantic.app.waiting import MemoryMark, MessageMark, Unindexed
 from services.memory.semantic.domain.fusion import REFERENCE_WEIGHTS, Default, Hit, Reference, Strategy
 from services.memory.semantic.domain.items import MessageScope, Progress
 from services.memory.semantic.domain.memory import (
+    Contradiction,
     FactType,
     Kind,
     Memory,
@@ -59,6 +66,7 @@ def new_memory(request: pb.RememberRequest) -> NewMemory:
         valid_from=_time(request.valid_from_time, "valid_from_time")
         if request.HasField("valid_from_time")
         else None,
+        valid_to=_time(request.valid_to_time, "valid_to_time") if request.HasField("valid_to_time") else None,
         request_id=request.request_id,
     )
 
@@ -66,6 +74,11 @@ def new_memory(request: pb.RememberRequest) -> NewMemory:
 def reference_time(request: pb.RecallMessagesRequest) -> datetime | None:
     """When the question is asked; None: now."""
     return _time(request.reference_time, "reference_time") if request.HasField("reference_time") else None
+
+
+def key_time(request: pb.GetMemoryByKeyRequest) -> datetime | None:
+    """The moment that is asked about; None: the present."""
+    return _time(request.as_of_time, "as_of_time") if request.HasField("as_of_time") else None
 
 
 def _time(stamp: Timestamp, field: str) -> datetime:
@@ -102,16 +115,89 @@ def memory(value: Memory) -> resources_pb2.Memory:
         version=value.version,
         expire_time=to_timestamp(value.expires),
         indexed=value.indexed,
+        verification=int(value.verification),  # type: ignore[arg-type]
+        contradicts=value.contradicts,
+        revision=value.edits,
     )
 
 
 def remembered(result: Remembered) -> pb.RememberResponse:
     """With the token of what was written."""
-    token = resources_pb2.FreshnessToken(
-        agent_id=result.memory.agent_id,
-        memory=resources_pb2.MemoryMark(memory_id=result.memory.id, version=result.memory.version),
+    return pb.RememberResponse(
+        memory=memory(result.memory), created=result.created, token=token(result.memory)
     )
-    return pb.RememberResponse(memory=memory(result.memory), created=result.created, token=token)
+
+
+def token(value: Memory) -> resources_pb2.FreshnessToken:
+    """Satisfied once the indexes know the memory's present state."""
+    return resources_pb2.FreshnessToken(
+        agent_id=value.agent_id,
+        memory=resources_pb2.MemoryMark(memory_id=value.id, version=value.version),
+    )
+
+
+def history(found: MemoryHistory) -> pb.ListMemoryVersionsResponse:
+    """Field by field."""
+    return pb.ListMemoryVersionsResponse(
+        memories=[memory(one) for one in found.memories],
+        supersessions=[supersession(one) for one in found.supersessions],
+    )
+
+
+def supersession(value: Supersession) -> resources_pb2.Supersession:
+    """Field by field."""
+    return resources_pb2.Supersession(
+        old_memory_id=value.old_id,
+        new_memory_id=value.new_id,
+        cause=int(value.cause),  # type: ignore[arg-type]
+        probability=value.probability,
+        judge=value.judge,
+        create_time=to_timestamp(value.created),
+        undo_time=to_timestamp(value.undone),
+    )
+
+
+def undone(value: Memory) -> pb.UndoSupersessionResponse:
+    """With the token of what is live again."""
+    return pb.UndoSupersessionResponse(memory=memory(value), token=token(value))
+
+
+def contradiction(value: Contradiction) -> resources_pb2.Contradiction:
+    """Field by field."""
+    return resources_pb2.Contradiction(
+        id=value.id,
+        memories=[memory(one) for one in value.memories],
+        probability=value.probability,
+        judge=value.judge,
+        create_time=to_timestamp(value.created),
+    )
+
+
+def contradiction_listing(request: pb.ListContradictionsRequest) -> str:
+    """Names a listing with its scope, for its page tokens."""
+    return f"ListContradictions:{request.scope.SerializeToString(deterministic=True).hex()}"
+
+
+def contradiction_query(request: pb.ListContradictionsRequest) -> ContradictionQuery:
+    """With the position of the page token."""
+    position = paging.decode(contradiction_listing(request), request.page_token)
+    return ContradictionQuery(
+        scope=scope(request.scope),
+        after=str(position[0]) if position else "",
+        limit=paging.page_size(request.page_size) + 1,
+    )
+
+
+def contradiction_page(
+    request: pb.ListContradictionsRequest, found: Sequence[Contradiction]
+) -> pb.ListContradictionsResponse:
+    """One more than the page holds says that there is a next one."""
+    size = paging.page_size(request.page_size)
+    more = len(found) > size
+    position = paging.encode(contradiction_listing(request), (found[size - 1].id,)) if more else ""
+    return pb.ListContradictionsResponse(
+        contradictions=[contradiction(one) for one in found[:size]], next_page_token=position
+    )
 
 
 def kinds(values: Sequence[int]) -> frozenset[Kind]:
@@ -133,6 +219,9 @@ def memory_query(request: pb.ListMemoriesRequest) -> MemoryQuery:
         kinds=kinds(request.filter.kinds),
         key_prefix=request.filter.key_prefix,
         include_superseded=request.filter.include_superseded,
+        as_of=_time(request.filter.as_of_time, "filter.as_of_time")
+        if request.filter.HasField("as_of_time")
+        else None,
         after=int(position[0]) if position else 0,
         limit=paging.page_size(request.page_size) + 1,
     )

@@ -11,6 +11,7 @@ from palimpsest.semantic.v1 import semantic_pb2_grpc
 from services.kit.context import current_principal
 from services.kit.identity import Role
 from services.memory.semantic.app.indexing import Indexer
+from services.memory.semantic.app.judgements import Judgements
 from services.memory.semantic.app.memories import Memories
 from services.memory.semantic.app.ports import ItemIndex
 from services.memory.semantic.app.recall import Recall
@@ -27,6 +28,9 @@ ROLES = {
     "UpdateMemory": Role.WRITER,
     "ForgetMemory": Role.WRITER,
     "ListMemoryVersions": Role.READER,
+    "UndoSupersession": Role.WRITER,
+    "ListContradictions": Role.READER,
+    "ResolveContradiction": Role.WRITER,
     "RecallMemories": Role.READER,
     "RecallMessages": Role.READER,
     "SelectStandingMemories": Role.READER,
@@ -40,9 +44,17 @@ class SemanticServicer(semantic_pb2_grpc.SemanticServiceServicer):
     """Converts, calls, converts back."""
 
     def __init__(
-        self, *, memories: Memories, recall: Recall, indexer: Indexer, waiter: Waiter, items: ItemIndex
+        self,
+        *,
+        memories: Memories,
+        judgements: Judgements,
+        recall: Recall,
+        indexer: Indexer,
+        waiter: Waiter,
+        items: ItemIndex,
     ) -> None:
         self._memories = memories
+        self._judgements = judgements
         self._recall = recall
         self._indexer = indexer
         self._waiter = waiter
@@ -63,7 +75,10 @@ class SemanticServicer(semantic_pb2_grpc.SemanticServiceServicer):
     ) -> pb.GetMemoryByKeyResponse:
         """See the proto."""
         found = await self._memories.by_key(
-            current_principal().tenant, convert.scope(request.scope), request.key
+            current_principal().tenant,
+            convert.scope(request.scope),
+            request.key,
+            as_of=convert.key_time(request),
         )
         return pb.GetMemoryByKeyResponse(memory=convert.memory(found))
 
@@ -80,6 +95,7 @@ class SemanticServicer(semantic_pb2_grpc.SemanticServiceServicer):
             request.memory.id,
             pinned=request.memory.pinned,
             paths=list(request.update_mask.paths),
+            expected_edits=request.expected_revision or None,
         )
         return pb.UpdateMemoryResponse(memory=convert.memory(updated))
 
@@ -92,8 +108,35 @@ class SemanticServicer(semantic_pb2_grpc.SemanticServiceServicer):
         self, request: pb.ListMemoryVersionsRequest, context: Any
     ) -> pb.ListMemoryVersionsResponse:
         """See the proto."""
-        found = await self._memories.versions(current_principal().tenant, request.agent_id, request.memory_id)
-        return pb.ListMemoryVersionsResponse(memories=[convert.memory(memory) for memory in found])
+        found = await self._memories.history(current_principal().tenant, request.agent_id, request.memory_id)
+        return convert.history(found)
+
+    async def UndoSupersession(
+        self, request: pb.UndoSupersessionRequest, context: Any
+    ) -> pb.UndoSupersessionResponse:
+        """See the proto."""
+        restored = await self._judgements.undo_supersession(
+            current_principal().tenant, request.agent_id, request.memory_id
+        )
+        return convert.undone(restored)
+
+    async def ListContradictions(
+        self, request: pb.ListContradictionsRequest, context: Any
+    ) -> pb.ListContradictionsResponse:
+        """See the proto."""
+        found = await self._judgements.contradictions(
+            current_principal().tenant, convert.contradiction_query(request)
+        )
+        return convert.contradiction_page(request, found)
+
+    async def ResolveContradiction(
+        self, request: pb.ResolveContradictionRequest, context: Any
+    ) -> pb.ResolveContradictionResponse:
+        """See the proto."""
+        resolved = await self._judgements.resolve(
+            current_principal().tenant, request.agent_id, request.contradiction_id, request.kept_memory_id
+        )
+        return pb.ResolveContradictionResponse(memories=[convert.memory(one) for one in resolved.memories])
 
     async def RecallMemories(
         self, request: pb.RecallMemoriesRequest, context: Any

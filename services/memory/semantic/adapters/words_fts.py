@@ -1,0 +1,165 @@
+"""A word engine in SQLite with FTS5, in the same file as the registry.
+
+What is put must be registered: a row of `keywords` has the number of its row of `items`, from which a search
+takes the fields that it filters by. The embedded index therefore changes both in one transaction
+(`sqlite_index`), and neither is ever ahead of the other.
+
+`bucket` is one token for (tenant, agent, class) and `place` one for each of conversation, contact and kind:
+FTS5 intersects them with the words, so nothing of another bucket is read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+
+from services.kit.sql import Script, SqlDatabase, Value, execute_many, fetch
+from services.kit.times import to_micros
+from services.memory.semantic.domain.keywords import NO_FILTERS, WordDocument, WordFilters
+from services.memory.semantic.domain.vectors import Bucket, ContentClass
+
+OF_BUCKET = "tenant = ? AND agent_id = ? AND class = ?"
+# The signs keep SQLite from beginning with the rows of the bucket in place of the words.
+SEARCH = (
+    "SELECT i.item_id AS item_id, -bm25(keywords, 0.0, 0.0, 1.0) AS score"
+    " FROM keywords JOIN items AS i ON i.number = keywords.rowid"
+    " WHERE +i.tenant = ? AND +i.agent_id = ? AND +i.class = ? AND keywords MATCH ?"
+)
+BEST_FIRST = " ORDER BY score DESC, item_id LIMIT ?"
+TOKEN_BYTES = 12
+
+
+class FtsWords:
+    """`Words` over a SqlDatabase in SQLite that has the index's tables."""
+
+    def __init__(self, database: SqlDatabase) -> None:
+        self._database = database
+
+    async def put(self, bucket: Bucket, documents: Sequence[WordDocument]) -> None:
+        """Words of registered items; others are left out."""
+        await self._database.write(lambda: put_words(bucket, documents))
+
+    async def remove(self, bucket: Bucket, item_ids: Sequence[str]) -> None:
+        """Words of registered items."""
+        await self._database.write(lambda: remove_words(bucket, item_ids))
+
+    async def search(
+        self, bucket: Bucket, terms: Sequence[str], filters: WordFilters = NO_FILTERS, *, limit: int
+    ) -> list[tuple[str, float]]:
+        """By BM25 with FTS5's idf, from everything in the file."""
+        if not terms:
+            return []
+        return await self._database.read(lambda: search_words(bucket, terms, filters, limit))
+
+
+def put_words(bucket: Bucket, documents: Sequence[WordDocument]) -> Script[None]:
+    """Adds or replaces words."""
+    latest = {document.item_id: document for document in documents}
+    numbers = yield from _numbers(bucket, list(latest))
+    yield from execute_many(
+        "INSERT OR REPLACE INTO keywords (rowid, bucket, place, terms) VALUES (?, ?, ?, ?)",
+        [
+            (number, _bucket(bucket), _places(bucket, latest[item_id]), latest[item_id].terms)
+            for number, item_id in numbers
+        ],
+    )
+
+
+def remove_words(bucket: Bucket, item_ids: Sequence[str]) -> Script[None]:
+    """Removes words, before their items are."""
+    numbers = yield from _numbers(bucket, sorted(set(item_ids)))
+    yield from execute_many("DELETE FROM keywords WHERE rowid = ?", [(number,) for number, _ in numbers])
+
+
+def search_words(
+    bucket: Bucket, terms: Sequence[str], filters: WordFilters, limit: int
+) -> Script[list[tuple[str, float]]]:
+    """Items with any of the terms."""
+    match = f'bucket : "{_bucket(bucket)}" AND terms : ({_any(terms)})'
+    for any_of in filter(None, _searched_places(filters)):
+        match += f" AND place : ({_any(any_of)})"
+    where, values = _conditions(filters)
+    rows = yield from fetch(
+        SEARCH + where + BEST_FIRST,
+        bucket.tenant,
+        bucket.agent,
+        bucket.content.value,
+        match,
+        *values,
+        limit,
+    )
+    return [(row["item_id"], row["score"]) for row in rows]
+
+
+def _numbers(bucket: Bucket, item_ids: list[str]) -> Script[list[tuple[int, str]]]:
+    """In order: FTS5 writes what it gathered whenever numbers go back."""
+    rows = yield from fetch(
+        f"SELECT number, item_id FROM items WHERE {OF_BUCKET} AND item_id IN ?? ORDER BY number",
+        bucket.tenant,
+        bucket.agent,
+        bucket.content.value,
+        item_ids,
+    )
+    return [(row["number"], row["item_id"]) for row in rows]
+
+
+def _places(bucket: Bucket, document: WordDocument) -> str:
+    if bucket.content is ContentClass.MESSAGE:
+        return f"{_conversation(document.conversation_id)} {_contact(document.contact_id)}"
+    return f"{_contact(document.contact_id)} {_kind(document.kind)}"
+
+
+def _searched_places(filters: WordFilters) -> Iterable[list[str]]:
+    """A conversation names its contacts: they are not looked for besides."""
+    if filters.conversation_id:
+        yield [_conversation(filters.conversation_id)]
+    else:
+        yield [_contact(contact_id) for contact_id in filters.contact_ids]
+    yield [_kind(kind) for kind in sorted(filters.kinds)]
+
+
+def _conditions(filters: WordFilters) -> tuple[str, list[Value]]:
+    """What the words' places don't already say, and what might differ from a token of the same hash."""
+    conditions: list[tuple[str, Value]] = []
+    if filters.conversation_id:
+        conditions.append((" AND i.conversation_id = ?", filters.conversation_id))
+    if filters.contact_ids:
+        conditions.append((" AND i.contact_id IN ??", list(filters.contact_ids)))
+    if filters.roles:
+        conditions.append((" AND i.role IN ??", sorted(filters.roles)))
+    if filters.authors:
+        conditions.append((" AND i.author IN ??", sorted(filters.authors)))
+    if filters.start:
+        conditions.append((" AND i.time >= ?", to_micros(filters.start)))
+    if filters.end:
+        conditions.append((" AND i.time < ?", to_micros(filters.end)))
+    return "".join(text for text, _ in conditions), [value for _, value in conditions]
+
+
+def _any(tokens: Iterable[str]) -> str:
+    """Any of the tokens; quoted, so that nothing in them is syntax."""
+    return " OR ".join('"' + token.replace('"', '""') + '"' for token in tokens)
+
+
+def _token(kind: str, *parts: str) -> str:
+    """One token that stands for some ids, whatever characters they have."""
+    digest = hashlib.blake2b(digest_size=TOKEN_BYTES)
+    for part in parts:
+        digest.update(f"{len(part)}:{part}".encode())
+    return kind + digest.hexdigest()
+
+
+def _bucket(bucket: Bucket) -> str:
+    return _token("b", bucket.tenant, bucket.agent, bucket.content.value)
+
+
+def _conversation(conversation_id: str) -> str:
+    return _token("v", conversation_id)
+
+
+def _contact(contact_id: str) -> str:
+    return _token("c", contact_id)
+
+
+def _kind(kind: int) -> str:
+    return f"k{int(kind)}"

@@ -1,0 +1,135 @@
+"""What is indexed, as one: the registry, and the engine that finds items by words (SPEC S-3, S-9, SV-2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from services.memory.semantic.app.ports import MemoryDocument, MessageDocument, Registry, Words
+from services.memory.semantic.domain.items import IndexedMessage, MessageScope, Progress
+from services.memory.semantic.domain.keywords import WordDocument, WordFilters, filters_of
+from services.memory.semantic.domain.memory import Kind
+from services.memory.semantic.domain.vectors import Bucket, ContentClass
+
+
+class SplitItems:
+    """`ItemIndex` over a registry and a word engine that know nothing of each other.
+
+    Words are put first and removed first: the registry names no message without its words, and what a crash
+    leaves between the two is put again, or taken out again, by the job or by reconciling (SV-2).
+    """
+
+    def __init__(self, *, registry: Registry, words: Words) -> None:
+        self._registry = registry
+        self._words = words
+
+    async def put_messages(self, tenant: str, agent_id: str, documents: Sequence[MessageDocument]) -> None:
+        """Adds or replaces."""
+        words = [message_words(document) for document in documents]
+        await self._words.put(_bucket(tenant, agent_id, ContentClass.MESSAGE), words)
+        await self._registry.put_messages(tenant, agent_id, [document.message for document in documents])
+
+    async def put_memories(self, tenant: str, agent_id: str, documents: Sequence[MemoryDocument]) -> None:
+        """Adds or replaces."""
+        words = [memory_words(document) for document in documents]
+        await self._words.put(_bucket(tenant, agent_id, ContentClass.MEMORY), words)
+        await self._registry.put_memories(tenant, agent_id, documents)
+
+    async def remove_memories(self, tenant: str, agent_id: str, memory_ids: Sequence[str]) -> None:
+        """Removes."""
+        await self._words.remove(_bucket(tenant, agent_id, ContentClass.MEMORY), memory_ids)
+        await self._registry.remove_memories(tenant, agent_id, memory_ids)
+
+    async def search_messages(
+        self, tenant: str, agent_id: str, terms: Sequence[str], scope: MessageScope, limit: int
+    ) -> list[tuple[str, float]]:
+        """As the engine ranks them."""
+        bucket = _bucket(tenant, agent_id, ContentClass.MESSAGE)
+        return await self._words.search(bucket, terms, filters_of(scope), limit=limit)
+
+    async def search_memories(
+        self,
+        tenant: str,
+        agent_id: str,
+        terms: Sequence[str],
+        contact_ids: Sequence[str],
+        limit: int,
+        kinds: frozenset[Kind] = frozenset(),
+    ) -> list[tuple[str, float]]:
+        """As the engine ranks them."""
+        if not contact_ids:
+            return []
+        bucket = _bucket(tenant, agent_id, ContentClass.MEMORY)
+        filters = WordFilters(contact_ids=tuple(contact_ids), kinds=kinds)
+        return await self._words.search(bucket, terms, filters, limit=limit)
+
+    async def features(
+        self, tenant: str, agent_id: str, item_ids: Sequence[str]
+    ) -> dict[str, IndexedMessage]:
+        """See `Registered`; likewise below."""
+        return await self._registry.features(tenant, agent_id, item_ids)
+
+    async def authors(
+        self, tenant: str, agent_id: str, conversation_id: str, contact_ids: Sequence[str] = ()
+    ) -> list[str]:
+        """From the registry."""
+        return await self._registry.authors(tenant, agent_id, conversation_id, contact_ids)
+
+    async def progress(
+        self, tenant: str, agent_id: str, conversation_ids: Sequence[str]
+    ) -> dict[str, Progress]:
+        """From the registry."""
+        return await self._registry.progress(tenant, agent_id, conversation_ids)
+
+    async def missing(
+        self, tenant: str, agent_id: str, conversation_id: str, upto: int, *, limit: int
+    ) -> list[int]:
+        """From the registry."""
+        return await self._registry.missing(tenant, agent_id, conversation_id, upto, limit=limit)
+
+    async def buckets(self) -> list[tuple[str, str, str]]:
+        """From the registry."""
+        return await self._registry.buckets()
+
+    async def item_ids(self, tenant: str, agent_id: str, class_: str, after: str, limit: int) -> list[str]:
+        """From the registry."""
+        return await self._registry.item_ids(tenant, agent_id, class_, after, limit)
+
+    async def known_memories(self, tenant: str, agent_id: str, memory_ids: Sequence[str]) -> set[str]:
+        """From the registry."""
+        return await self._registry.known_memories(tenant, agent_id, memory_ids)
+
+    async def whole(self) -> bool:
+        """From the registry."""
+        return await self._registry.whole()
+
+    async def set_whole(self, whole: bool) -> None:
+        """In the registry."""
+        await self._registry.set_whole(whole)
+
+
+def message_words(document: MessageDocument) -> WordDocument:
+    """A message as an engine keeps it."""
+    message = document.message
+    return WordDocument(
+        item_id=message.item_id,
+        terms=document.terms,
+        contact_id=message.contact_id,
+        conversation_id=message.conversation_id,
+        role=message.role,
+        author=message.author,
+        time=message.time,
+    )
+
+
+def memory_words(document: MemoryDocument) -> WordDocument:
+    """A memory as an engine keeps it."""
+    return WordDocument(
+        item_id=document.memory_id,
+        terms=document.terms,
+        contact_id=document.contact_id,
+        kind=int(document.kind),
+    )
+
+
+def _bucket(tenant: str, agent_id: str, content: ContentClass) -> Bucket:
+    return Bucket(tenant=tenant, agent=agent_id, content=content)
