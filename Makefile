@@ -8,7 +8,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 MODEL := services/embedder/model
 
-.PHONY: help env run test check format protos proto-check bench clean
+.PHONY: help env run test torture check format protos proto-check bench clean
 
 help: ## Show this help
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -33,6 +33,11 @@ run: env ## Play a conversation through the embedded suite and show recall and t
 
 test: env ## Run every test that this machine can run
 	$(BIN)/pytest
+
+SECONDS ?= 600
+SEED ?= $(shell od -An -N4 -tu4 /dev/urandom | tr -d ' ')
+torture: env ## Kill Episodic under load for SECONDS (600) with SEED, on both stores; check what it acknowledged
+	$(BIN)/python -m tests.torture --seconds $(SECONDS) --seed $(SEED)
 
 check: env proto-check ## Lint, format check, types, import rules, protos
 	$(BIN)/ruff check .

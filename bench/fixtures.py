@@ -11,12 +11,15 @@ import asyncio
 import json
 import random
 import secrets
-from contextlib import AsyncExitStack
+import time
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import grpc
 import numpy as np
+from palimpsest.common.v1 import jobs_pb2
 from palimpsest.embedder.v1 import embedder_pb2, embedder_pb2_grpc
 from palimpsest.gateway.v1 import administration_pb2, conversations_pb2, gateway_pb2_grpc, memories_pb2
 
@@ -29,6 +32,7 @@ from services.kit.serving import Service, listening
 
 AGENT = "bench"
 WRITERS = 64
+DRAIN_SECONDS = 600.0
 SYLLABLES = (
     "ba",
     "cor",
@@ -110,16 +114,7 @@ def memories(data: Path, count: int, contacts: int, seed: int = 10) -> None:
 
 
 async def _memories(data: Path, count: int, contacts: int, dice: random.Random) -> None:
-    async with AsyncExitStack() as stack:
-        lock_data(data, stack)
-        secret = secrets.token_bytes(32)
-        gateway = await compose(data, secret, Metrics(), stack, embedder=SeededEmbedder(1).service())
-        port = await stack.enter_async_context(
-            listening(gateway, secret, Metrics(), "127.0.0.1:0", drain_seconds=5)
-        )
-        channel = await stack.enter_async_context(grpc.aio.insecure_channel(f"127.0.0.1:{port}"))
-        stub: Any = gateway_pb2_grpc.GatewayServiceStub(channel)
-        metadata = (("authorization", f"Bearer {(data / 'api-key').read_text().strip()}"),)
+    async with serving(data) as (stub, metadata):
         await stub.CreateAgent(conversations_pb2.CreateAgentRequest(agent_id=AGENT), metadata=metadata)
         people = [
             (
@@ -145,9 +140,54 @@ async def _memories(data: Path, count: int, contacts: int, dice: random.Random) 
                 )
 
         await asyncio.gather(*(write() for _ in range(WRITERS)))
-        watch = stub.WatchJobs(administration_pb2.WatchJobsRequest(until_idle=True), metadata=metadata)
-        counts = None
-        async for response in watch:
-            counts = response.counts
-        if counts is None or counts.dead or counts.succeeded < count:
+        counts = await _until_idle(stub, metadata)
+        if counts.dead or counts.succeeded < count:
             raise RuntimeError("not every memory was indexed")
+
+
+@asynccontextmanager
+async def serving(data: Path) -> AsyncIterator[tuple[Any, Any]]:
+    """The suite over a data folder in this process, with seeded vectors: a stub, and its calls' metadata."""
+    async with AsyncExitStack() as stack:
+        lock_data(data, stack)
+        secret = secrets.token_bytes(32)
+        gateway = await compose(data, secret, Metrics(), stack, embedder=SeededEmbedder(1).service())
+        port = await stack.enter_async_context(
+            listening(gateway, secret, Metrics(), "127.0.0.1:0", drain_seconds=5)
+        )
+        channel = await stack.enter_async_context(grpc.aio.insecure_channel(f"127.0.0.1:{port}"))
+        metadata = (("authorization", f"Bearer {(data / 'api-key').read_text().strip()}"),)
+        yield gateway_pb2_grpc.GatewayServiceStub(channel), metadata
+
+
+async def drained(data: Path, messages: Mapping[str, int]) -> bool:
+    """Does the derived work that waits in a data folder; whether these conversations have so many messages
+    stored, all of them indexed, and no job failed for good."""
+    async with serving(data) as (stub, metadata):
+        indexed = await _indexed(stub, metadata, messages)
+        counts = await _until_idle(stub, metadata)
+        return indexed and not counts.dead and counts.succeeded >= sum(messages.values())
+
+
+async def _indexed(stub: Any, metadata: Any, messages: Mapping[str, int]) -> bool:
+    for name, count in messages.items():
+        request = conversations_pb2.GetConversationRequest(agent_id=AGENT, conversation_id=name)
+        until = time.monotonic() + DRAIN_SECONDS
+        while True:
+            found = (await stub.GetConversation(request, metadata=metadata)).conversation
+            if found.indexed_count >= count:
+                break
+            if time.monotonic() > until:
+                return False
+            await asyncio.sleep(0.5)
+        if (found.stored_count, found.indexed_count) != (count, count):
+            return False
+    return True
+
+
+async def _until_idle(stub: Any, metadata: Any) -> jobs_pb2.JobCounts:
+    counts = jobs_pb2.JobCounts()
+    request = administration_pb2.WatchJobsRequest(until_idle=True)
+    async for response in stub.WatchJobs(request, metadata=metadata):
+        counts = response.counts
+    return counts

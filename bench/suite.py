@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
+import secrets
+import socket
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import grpc
 from palimpsest.gateway.v1 import gateway_pb2_grpc
 
+from services.kit.identity import BEARER, Principal, Role, TokenSigner
+
 START_SECONDS = 120
 STOP_SECONDS = 30
 MESSAGE_BYTES = 20 * 1024 * 1024
+OPTIONS = (
+    ("grpc.max_receive_message_length", MESSAGE_BYTES),
+    ("grpc.max_send_message_length", MESSAGE_BYTES),
+)
+Metadata: TypeAlias = "tuple[tuple[str, str], ...]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,9 +43,18 @@ class Running:
     started_in: float
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alone:
+    """A service by itself; `secret` signs the tokens of its callers."""
+
+    process: subprocess.Popen[bytes]
+    target: str
+    secret: bytes
+
+
 @contextmanager
-def embedded(data: Path | None = None) -> Iterator[Running]:
-    """A suite over `data` (default: a fresh folder), stopped at the end."""
+def embedded(data: Path | None = None, settings: Mapping[str, str] | None = None) -> Iterator[Running]:
+    """A suite over `data` (default: a fresh folder), stopped at the end; `settings` go to its environment."""
     with tempfile.TemporaryDirectory(prefix="palimpsest-bench-") as scratch:
         folder = data or Path(scratch) / "data"
         endpoint = folder / "endpoint.json"
@@ -44,6 +64,7 @@ def embedded(data: Path | None = None) -> Iterator[Running]:
             [sys.executable, "-m", "palimpsest", "up", "--data", str(folder), "--port", "0"],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
+            env={**os.environ, **(settings or {})},
         )
         try:
             while not endpoint.exists():
@@ -58,20 +79,57 @@ def embedded(data: Path | None = None) -> Iterator[Running]:
                 started_in=time.monotonic() - started,
             )
         finally:
-            process.terminate()
-            try:
-                process.wait(STOP_SECONDS)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+            _stop(process)
+
+
+@contextmanager
+def episodic(data: Path, settings: Mapping[str, str]) -> Iterator[Alone]:
+    """Episodic alone, as its own process; `settings` are environment variables without their prefix."""
+    secret = secrets.token_urlsafe(32)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    own = {"DATA_DIR": str(data), "PORT": str(port), "IDENTITY_SECRET": secret, "LOG_LEVEL": "ERROR"}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "services.memory.episodic"],
+        env={**os.environ, **{f"PALIMPSEST_EPISODIC_{name}": v for name, v in {**own, **settings}.items()}},
+    )
+    try:
+        yield Alone(process=process, target=f"127.0.0.1:{port}", secret=secret.encode())
+    finally:
+        _stop(process)
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    try:
+        process.wait(STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
 
 
 @asynccontextmanager
-async def gateway(running: Running) -> AsyncIterator[tuple[Any, tuple[tuple[str, str], ...]]]:
+async def gateway_channel(running: Running) -> AsyncIterator[grpc.aio.Channel]:
+    """A channel to the gateway, for stubs of its further services."""
+    async with grpc.aio.insecure_channel(running.target, options=OPTIONS) as channel:
+        yield channel
+
+
+@asynccontextmanager
+async def gateway(running: Running) -> AsyncIterator[tuple[Any, Metadata]]:
     """A stub of the gateway, and the metadata that its calls need."""
-    options = (
-        ("grpc.max_receive_message_length", MESSAGE_BYTES),
-        ("grpc.max_send_message_length", MESSAGE_BYTES),
-    )
-    async with grpc.aio.insecure_channel(running.target, options=options) as channel:
+    async with gateway_channel(running) as channel:
         yield gateway_pb2_grpc.GatewayServiceStub(channel), (("authorization", f"Bearer {running.api_key}"),)
+
+
+@asynccontextmanager
+async def channel_to(
+    alone: Alone, audience: str
+) -> AsyncIterator[tuple[grpc.aio.Channel, Callable[[], Metadata]]]:
+    """A channel to a service that answers, and what makes the metadata of a call to it."""
+    caller = Principal(tenant="bench", role=Role.WRITER, subject="bench")
+    signer = TokenSigner(alone.secret)
+    async with grpc.aio.insecure_channel(alone.target, options=OPTIONS) as channel:
+        async with asyncio.timeout(START_SECONDS):
+            await channel.channel_ready()
+        yield channel, lambda: (("authorization", BEARER + signer.mint(caller, audience)),)

@@ -1,0 +1,1 @@
+"""What runs in mem0's own environment, to compare with."""
