@@ -58,6 +58,7 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
         self._roles = roles
         self._timeouts = timeouts
         self._metrics = metrics
+        self._wrapped: dict[str, tuple[Handler, Handler]] = {}  # by method: a handler, and with all around it
         self._log = structlog.get_logger("rpc")
 
     async def intercept_service(
@@ -70,13 +71,15 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
             return handler
         if handler is None:
             return grpc.unary_unary_rpc_method_handler(self._unknown)
-        metadata = dict(handler_call_details.invocation_metadata or ())
-        return self._wrap(method, metadata, handler)
+        known = self._wrapped.get(method)
+        if known is None or known[0] is not handler:
+            known = self._wrapped[method] = (handler, self._wrap(method, handler))
+        return known[1]
 
     async def _unknown(self, _request: bytes, context: Context) -> NoReturn:
         await _abort(context, UnknownMethod(), new_id())
 
-    def _wrap(self, method: str, metadata: Mapping[str, Any], handler: Handler) -> Handler:
+    def _wrap(self, method: str, handler: Handler) -> Handler:
         inner: Any = handler
         coding = {
             "request_deserializer": inner.request_deserializer,
@@ -84,22 +87,22 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
         }
 
         async def unary(request: Message, context: Context) -> Any:
-            async with self._guard(method, metadata, context) as principal:
+            async with self._guard(method, context) as principal:
                 check_request(request, principal)
                 return await inner.unary_unary(request, context)
 
         async def unary_stream(request: Message, context: Context) -> AsyncIterator[Any]:
-            async with self._guard(method, metadata, context) as principal:
+            async with self._guard(method, context) as principal:
                 check_request(request, principal)
                 async for response in _responses(inner.unary_stream(request, context)):
                     yield response
 
         async def stream_unary(requests: AsyncIterator[Message], context: Context) -> Any:
-            async with self._guard(method, metadata, context) as principal:
+            async with self._guard(method, context) as principal:
                 return await inner.stream_unary(_checked(requests, principal), context)
 
         async def stream_stream(requests: AsyncIterator[Message], context: Context) -> AsyncIterator[Any]:
-            async with self._guard(method, metadata, context) as principal:
+            async with self._guard(method, context) as principal:
                 async for response in _responses(inner.stream_stream(_checked(requests, principal), context)):
                     yield response
 
@@ -114,10 +117,9 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
                 return grpc.stream_stream_rpc_method_handler(stream_stream, **coding)
 
     @asynccontextmanager
-    async def _guard(
-        self, method: str, metadata: Mapping[str, Any], context: Context
-    ) -> AsyncIterator[Principal]:
+    async def _guard(self, method: str, context: Context) -> AsyncIterator[Principal]:
         started = time.monotonic()
+        metadata: Mapping[str, Any] = dict(context.invocation_metadata() or ())
         request_id = _request_id(metadata)
         context.set_trailing_metadata(((REQUEST_ID_KEY, request_id),))
         code = grpc.StatusCode.OK.name

@@ -32,6 +32,7 @@ MAX_GROUP = 512  # writes that share a transaction
 BUSY_TIMEOUT_MS = 5_000
 CACHE_KIB = 8_192
 CHECKPOINT_PAGES = 4_000  # 16 MiB of WAL: appends to many conversations touch the same pages again and again
+MISTAKE = "SQLITE_ERROR"  # a statement that SQLite doesn't understand, e.g. of a column that isn't there
 _NO_ROWS: Sequence[Row] = ()
 QUICK_CHECK_BYTES = 64 * 1024 * 1024  # larger files are not read whole at start (P-10)
 
@@ -178,6 +179,8 @@ class Database:
 
     def _fault(self, error: sqlite3.Error) -> PalimpsestError | sqlite3.Error:
         """Failures of the store become DependencyDown; the code's own mistakes stay what they are."""
+        if getattr(error, "sqlite_errorname", "") == MISTAKE:
+            return error
         if isinstance(error, sqlite3.OperationalError) or type(error) is sqlite3.DatabaseError:
             name = getattr(error, "sqlite_errorname", "UNKNOWN")
             self._log.error("store_failed", database=self.path.name, error=name)

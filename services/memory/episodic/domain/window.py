@@ -168,7 +168,7 @@ def _longest_tail(
 
     A longer tail may fit where a shorter one doesn't: it can spare the head, an overlay or the summary.
     """
-    best: tuple[Front, tuple[Shown, ...]] | None = None
+    best: tuple[Front, int] | None = None  # and how many runs
     taken: list[Run] = []  # newest first
     tokens = characters = 0
     for run in runs(rows, count):
@@ -179,8 +179,11 @@ def _longest_tail(
         taken.append(run)
         front = fronts.before(run.start, verbatim_from=run.start)
         if front.token_count + tokens <= budget:
-            best = front, tuple(one for earlier in reversed(taken) for one in earlier.shown)
-    return best
+            best = front, len(taken)
+    if best is None:
+        return None
+    front, count_of_runs = best
+    return front, tuple(one for run in reversed(taken[:count_of_runs]) for one in run.shown)
 
 
 def _cut_tail(
@@ -236,7 +239,7 @@ def _accounted(start: int, front: Front) -> int:
     """How many messages before the tail are in the head or in the range of a shown overlay."""
     head = {one.message.depth for one in front.head}
     covered = [range(overlay.from_depth, min(overlay.to_depth + 1, start)) for overlay, _ in front.overlays]
-    return len(head) + sum(len(depths) - len(head.intersection(depths)) for depths in covered)
+    return len(head) + sum(len(depths) - sum(depth in depths for depth in head) for depths in covered)
 
 
 def _uncovered(overlays: Sequence[Overlay], start: int) -> tuple[int, int]:

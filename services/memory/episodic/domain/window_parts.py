@@ -45,8 +45,13 @@ class Front:
     def stands_for(self, overlay: Overlay, tail: Sequence[Shown]) -> DepthRange:
         """The first and last depth of the overlay's messages that head and tail do not show verbatim."""
         verbatim = _verbatim((*self.head, *tail))
-        left = [depth for depth in _depths(overlay) if depth not in verbatim]
-        return left[0], left[-1]
+        first, last = overlay.from_depth, overlay.to_depth
+        # From both ends: an overlay that others were folded into spans nearly all of a long path.
+        while first in verbatim:
+            first += 1
+        while last in verbatim:
+            last -= 1
+        return first, last
 
     def beside(self, tail: Sequence[Shown]) -> Front:
         """Without the overlays whose messages turned out to be verbatim in head and tail, every one."""

@@ -1,0 +1,1 @@
+"""The client of language models behind OpenAI-compatible endpoints (SPEC J-16, E-11)."""

@@ -1,0 +1,28 @@
+"""What models cost, as Prometheus shows it; by tenant and agent it is recorded in Episodic (SPEC E-11)."""
+
+from __future__ import annotations
+
+from prometheus_client import Counter
+
+from services.kit.models.types import Tier, Usage
+
+
+class ModelMetrics:
+    """Counters by tier: an endpoint chooses what it calls its models, which would make series without end."""
+
+    def __init__(self) -> None:
+        self._calls = Counter(
+            "palimpsest_model_calls", "Answers of models.", ["tier", "figures"], registry=None
+        )
+        self._tokens = Counter(
+            "palimpsest_model_tokens", "Tokens to and from models.", ["tier", "direction"], registry=None
+        )
+        self.collectors = (self._calls, self._tokens)
+        """For the service's registry."""
+
+    def used(self, tier: Tier, usage: Usage) -> None:
+        """Counts what a call cost, whether or not it was of use."""
+        self._calls.labels(tier.value, "given").inc(usage.calls - usage.estimated_calls)
+        self._calls.labels(tier.value, "estimated").inc(usage.estimated_calls)
+        self._tokens.labels(tier.value, "input").inc(usage.input_tokens)
+        self._tokens.labels(tier.value, "output").inc(usage.output_tokens)
