@@ -7,15 +7,19 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
+from jsonschema import SchemaError
+from prometheus_client import CollectorRegistry
 from pydantic import ValidationError
 
 from services.kit.errors import Reason
 from services.kit.models.errors import BAD_OUTPUT, RETRIED, Cause, ModelUnavailable
 from services.kit.models.extraction import MAX_STARTS, extract
-from services.kit.models.protocol import Request, read_completion, read_event, spoken, usage_of
+from services.kit.models.metrics import ModelMetrics
+from services.kit.models.protocol import Opening, Request, read_completion, read_event, spoken, usage_of
 from services.kit.models.retries import Attempts, RetryPolicy, retry_after
+from services.kit.models.schemas import acceptor
 from services.kit.models.settings import ModelSettings, TierSettings
 from services.kit.models.sse import EventParser
 from services.kit.models.texts import MAX_DEPTH, REPLACEMENT, Joiner, clean, storable
@@ -24,9 +28,10 @@ from services.kit.tokens import estimate_tokens
 
 NOW = datetime(2031, 5, 4, 12, 0, tzinfo=UTC)
 ANY_TEXT = st.text(alphabet=st.characters(exclude_categories=()), max_size=40)  # surrogates too
+WORDS = st.text(max_size=6).filter(lambda text: "\0" not in text)
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers(-99, 99) | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    st.none() | st.booleans() | st.integers(-99, 99) | WORDS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(WORDS, inner, max_size=3),
     max_leaves=8,
 )
 POLICY = RetryPolicy(first_pause_seconds=1.0, max_pause_seconds=4.0, max_retry_after_seconds=60.0)
@@ -144,6 +149,27 @@ def test_an_answer_that_breaks_off_is_never_taken_for_another(value: Any, data: 
     assert extract(text, lambda _: True) == {"fact": value}
 
 
+# Schemas
+
+
+def test_values_are_held_to_a_schema_with_its_references() -> None:
+    schema = {
+        "$defs": {"fact": {"type": "string", "minLength": 2}},
+        "type": "object",
+        "properties": {"facts": {"type": "array", "items": {"$ref": "#/$defs/fact"}, "maxItems": 2}},
+        "required": ["facts"],
+    }
+    accepts = acceptor(schema)
+    assert accepts({"facts": ["fish", "frogs"]})
+    for value in ({"facts": ["x"]}, {"facts": ["fish"] * 3}, {"facts": "fish"}, {}, [], None):
+        assert not accepts(value)
+
+
+def test_a_schema_that_is_none_is_a_mistake_in_the_program() -> None:
+    with pytest.raises(SchemaError):
+        acceptor({"type": "objekt"})
+
+
 # Events
 
 
@@ -205,6 +231,16 @@ def test_an_event_without_choices_may_carry_the_figures() -> None:
 
 
 @pytest.mark.parametrize(
+    ("model", "name"),
+    [("m" * 200, "m" * 200), ("m" * 201, ""), (7, ""), (None, ""), ("m\0", f"m{REPLACEMENT}")],
+)
+def test_a_models_name_is_one_that_can_be_recorded(model: Any, name: str) -> None:
+    """E-11."""
+    body = {"model": model, "choices": [{"message": {"content": "x"}}]}
+    assert read_completion(json.dumps(body).encode()).model == name
+
+
+@pytest.mark.parametrize(
     ("text", "said"),
     [
         (" plain ", "plain"),
@@ -215,6 +251,17 @@ def test_an_event_without_choices_may_carry_the_figures() -> None:
 )
 def test_thoughts_before_an_answer_are_no_part_of_it(text: str, said: str) -> None:
     assert spoken(text) == said
+
+
+@given(st.data())
+def test_a_stream_gives_the_same_answer_as_the_whole_would(data: st.DataObject) -> None:
+    parts = st.sampled_from(["<think>", "</think>", "<", " ", "\n", "a", "fish", "think>", "/"])
+    pieces = data.draw(st.lists(parts, max_size=8))
+    opening = Opening()
+    streamed = "".join([*map(opening.add, pieces), opening.end()])
+    whole = "".join(pieces)
+    assume(whole.strip().count("<think>") < 2)  # thoughts after thoughts are dropped only while streaming
+    assert streamed.rstrip() == spoken(whole)
 
 
 REQUEST = Request(
@@ -338,6 +385,25 @@ def test_only_what_another_attempt_may_mend_is_tried_again(cause: Cause) -> None
 )
 def test_retry_after_is_a_number_or_a_date(given: str, seconds: float | None) -> None:
     assert retry_after({"retry-after": given}, lambda: NOW) == seconds
+
+
+def test_usage_is_counted_by_tier() -> None:
+    """E-11."""
+    metrics, registry = ModelMetrics(), CollectorRegistry()
+    for collector in metrics.collectors:
+        registry.register(collector)
+    metrics.used(Tier.FAST, Usage(calls=3, estimated_calls=1, input_tokens=20, output_tokens=5))
+    metrics.used(Tier.FAST, Usage(calls=1, input_tokens=1, output_tokens=1))
+    metrics.used(Tier.DEEP, Usage(calls=1))
+
+    def value(name: str, **labels: str) -> float | None:
+        return registry.get_sample_value(f"palimpsest_model_{name}_total", labels)
+
+    assert value("calls", tier="fast", figures="given") == 3
+    assert value("calls", tier="fast", figures="estimated") == 1
+    assert value("tokens", tier="fast", direction="input") == 21
+    assert value("tokens", tier="fast", direction="output") == 6
+    assert value("tokens", tier="deep", direction="output") == 0
 
 
 # Settings

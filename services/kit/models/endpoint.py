@@ -141,7 +141,7 @@ class Endpoint:
                     _check_type(response, JSON_TYPES)
                     return read_completion(b"".join([chunk async for chunk in _bounded(response)]))
                 except ModelUnavailable as error:
-                    raise _charged(error, request, "") from None
+                    raise _charged(error, request, Piece()) from None
 
     async def _one_stream(
         self, request: Request, deadline: float | None, spent: Usage
@@ -166,7 +166,7 @@ class Endpoint:
                 if so_far.first_token_seconds is None:
                     raise ModelUnavailable(Cause.EMPTY)
             except ModelUnavailable as error:
-                raise _charged(error, request, so_far.text) from None
+                raise _charged(error, request, so_far.last, so_far.text) from None
         end = StreamEnd(
             usage=spent + usage_of(request, so_far.last.tokens, so_far.text),
             model=so_far.last.model or self._settings.name,
@@ -238,9 +238,9 @@ def _judged(piece: Piece, usage: Usage, accept: Callable[[str], T]) -> tuple[str
         raise
 
 
-def _charged(error: ModelUnavailable, request: Request, said: str) -> ModelUnavailable:
-    """The error of an answer that had begun, with an estimate of what it costs."""
-    error.usage = usage_of(request, (None, None), said)
+def _charged(error: ModelUnavailable, request: Request, known: Piece, said: str = "") -> ModelUnavailable:
+    """The error of an answer that had begun, with what it costs as far as that is known."""
+    error.usage = usage_of(request, known.tokens, said)
     return error
 
 

@@ -19,6 +19,7 @@ from services.kit.tokens import estimate_tokens
 MAX_ANSWER_BYTES = 4 * 1024 * 1024
 """J-16: of an answer with everything around it; far beyond what a summary or a reply takes."""
 MAX_TOKENS = 1_000_000_000  # E-11: a figure beyond this is no figure
+MAX_MODEL_CHARACTERS = 200  # a longer name is none: it would be refused where usage is recorded
 DONE = b"[DONE]"
 THINKING, THOUGHT = "<think>", "</think>"
 
@@ -136,7 +137,7 @@ def _read(body: bytes, kind: str) -> Piece:
     return Piece(
         text=text,
         finish=finish,
-        model=clean(model) if isinstance(model, str) else "",
+        model=clean(model) if isinstance(model, str) and len(model) <= MAX_MODEL_CHARACTERS else "",
         tokens=_tokens(value.get("usage")),
     )
 

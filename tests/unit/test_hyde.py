@@ -1,0 +1,251 @@
+"""Recall by a made-up answer: its policy, its time, its model (SPEC S-9, S-11, S-15, J-16)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+import pytest
+from prometheus_client import CollectorRegistry
+
+from services.kit.errors import DependencyDown, Reason
+from services.kit.models.client import ModelClient
+from services.kit.models.errors import Cause, ModelUnavailable
+from services.kit.models.settings import ModelSettings, TierSettings
+from services.kit.models.types import Tier, Usage
+from services.memory.semantic.adapters.hyde import (
+    MAX_CHARACTERS,
+    ModelHypothesis,
+    kept_in_counter,
+    open_hyde,
+)
+from services.memory.semantic.app.hyde import HYDE, Hyde, KeptIn
+from services.memory.semantic.domain.fusion import DEFAULT_WEIGHTS, REFERENCE_WEIGHTS
+from tests.unit.semantic_parts import Hashing, vector
+
+QUERY = "what does the heron eat?"
+OPEN, CLOSED = "acme", "bank"
+COUNTED = "palimpsest_texts_kept_in_total"
+
+
+@dataclass
+class Guesses:
+    """A model that says what it is told to, or fails."""
+
+    says: str = "the heron eats fish"
+    error: Exception | None = None
+    asked: list[str] = field(default_factory=list)
+
+    async def of(self, query: str) -> str:
+        self.asked.append(query)
+        if self.error is not None:
+            raise self.error
+        return self.says
+
+
+@dataclass
+class Bench:
+    """A Hyde over fakes, and its counter."""
+
+    guesses: Guesses = field(default_factory=Guesses)
+    texts: Hashing = field(default_factory=Hashing)
+    registry: CollectorRegistry = field(default_factory=CollectorRegistry)
+
+    def hyde(self, may_leave: Callable[[str], bool] = lambda tenant: tenant == OPEN) -> Hyde:
+        counter = kept_in_counter()
+        self.registry.register(counter)
+        return Hyde(
+            hypothesis=self.guesses,
+            texts=self.texts,
+            may_leave=may_leave,
+            kept_in=counter.labels(HYDE).inc,
+        )
+
+    def kept_in(self) -> float | None:
+        return self.registry.get_sample_value(COUNTED, {"destination": HYDE})
+
+
+async def test_the_vector_is_that_of_the_made_up_answer() -> None:
+    """S-9."""
+    bench = Bench()
+    assert await bench.hyde().vector(OPEN, QUERY) == vector("the heron eats fish")
+    assert bench.guesses.asked == [QUERY]
+    assert bench.kept_in() == 0
+
+
+async def test_a_tenants_policy_keeps_its_text_in_and_is_counted() -> None:
+    """S-15: another tenant's policy is its own."""
+    bench = Bench()
+    hyde = bench.hyde()
+    for _ in range(2):
+        with pytest.raises(KeptIn) as caught:
+            await hyde.vector(CLOSED, QUERY)
+        assert caught.value.reason is Reason.NOT_ALLOWED
+    assert bench.guesses.asked == []
+    assert bench.texts.calls == []
+    assert bench.kept_in() == 2
+    await hyde.vector(OPEN, QUERY)
+    assert bench.guesses.asked == [QUERY]
+    assert bench.kept_in() == 2
+
+
+async def test_a_policy_that_cannot_be_read_lets_nothing_leave() -> None:
+    """S-15."""
+
+    def unreadable(tenant: str) -> bool:
+        raise DependencyDown
+
+    bench = Bench()
+    with pytest.raises(DependencyDown):
+        await bench.hyde(unreadable).vector(OPEN, QUERY)
+    assert bench.guesses.asked == []
+
+
+@pytest.mark.parametrize("error", [TimeoutError(), ModelUnavailable(Cause.EMPTY)])
+async def test_a_model_that_fails_fails_the_channel_and_nothing_is_embedded(error: Exception) -> None:
+    """S-11, J-16: the query itself is no stand-in, it has a channel of its own."""
+    bench = Bench()
+    bench.guesses.error = error
+    with pytest.raises(type(error)):
+        await bench.hyde().vector(OPEN, QUERY)
+    assert bench.texts.calls == []
+
+
+def test_both_fusions_know_the_channel_by_its_name() -> None:
+    """S-9."""
+    assert REFERENCE_WEIGHTS[HYDE] == 1
+    assert HYDE in DEFAULT_WEIGHTS
+
+
+# The adapter
+
+
+@dataclass
+class Endpoint:
+    """What the model's endpoint answers, without a socket."""
+
+    answers: list[tuple[int, Any]] = field(default_factory=list)
+    asked: list[dict[str, Any]] = field(default_factory=list)
+    used: list[tuple[Tier, str, Usage]] = field(default_factory=list)
+    hangs: bool = False
+
+    async def __call__(self, request: httpx.Request) -> httpx.Response:
+        self.asked.append(json.loads(request.content))
+        if self.hangs:
+            await asyncio.Event().wait()
+        status, value = self.answers.pop(0)
+        body = httpx.ByteStream(json.dumps(value).encode())
+        return httpx.Response(status, headers={"content-type": "application/json"}, stream=body)
+
+    def note(self, tier: Tier, model: str, usage: Usage) -> None:
+        self.used.append((tier, model, usage))
+
+
+def saying(text: str) -> tuple[int, Any]:
+    usage = {"prompt_tokens": 90, "completion_tokens": 7}
+    return 200, {"model": "small-1", "choices": [{"message": {"content": text}}], "usage": usage}
+
+
+@pytest.fixture
+async def endpoint() -> Endpoint:
+    return Endpoint()
+
+
+@pytest.fixture
+async def client(endpoint: Endpoint) -> AsyncIterator[ModelClient]:
+    async with httpx.AsyncClient(transport=httpx.MockTransport(endpoint)) as http:
+
+        async def no_sleep(_: float) -> None:
+            return
+
+        settings = ModelSettings(fast=TierSettings(url="http://model/v1", name="small", attempts=2))
+        yield ModelClient(settings, http, sleep=no_sleep)
+
+
+async def test_the_model_is_given_the_query_and_its_answer_is_bounded(
+    client: ModelClient, endpoint: Endpoint
+) -> None:
+    """S-9; its cost is told (E-11)."""
+    endpoint.answers = [saying("x" * (MAX_CHARACTERS + 1))]
+    made = await ModelHypothesis(client, seconds=30, used=endpoint.note).of(QUERY)
+    assert made == "x" * MAX_CHARACTERS
+    system, user = endpoint.asked[0]["messages"]
+    assert (system["role"], user) == ("system", {"role": "user", "content": QUERY})
+    assert QUERY not in system["content"]
+    assert endpoint.asked[0]["temperature"] == 0
+    assert endpoint.used == [(Tier.FAST, "small-1", Usage(calls=1, input_tokens=90, output_tokens=7))]
+
+
+async def test_a_model_without_an_answer_is_a_failure_and_its_cost_is_told(
+    client: ModelClient, endpoint: Endpoint
+) -> None:
+    """J-16, E-11."""
+    endpoint.answers = [saying(" "), saying("")]
+    with pytest.raises(ModelUnavailable) as caught:
+        await ModelHypothesis(client, seconds=30, used=endpoint.note).of(QUERY)
+    assert caught.value.cause is Cause.EMPTY
+    assert endpoint.used == [(Tier.FAST, "small", Usage(calls=2, input_tokens=180, output_tokens=14))]
+
+
+async def test_a_model_that_takes_too_long_is_a_channel_that_timed_out(
+    client: ModelClient, endpoint: Endpoint
+) -> None:
+    """S-11: by its own limit."""
+    endpoint.hangs = True
+    with pytest.raises(TimeoutError):
+        await ModelHypothesis(client, seconds=0.02, used=endpoint.note).of(QUERY)
+    assert len(endpoint.asked) == 1
+    assert endpoint.used == []
+
+
+async def test_an_endpoint_that_refuses_costs_nothing(client: ModelClient, endpoint: Endpoint) -> None:
+    endpoint.answers = [(401, {})]
+    with pytest.raises(ModelUnavailable):
+        await ModelHypothesis(client, seconds=30, used=endpoint.note).of(QUERY)
+    assert endpoint.used == []
+
+
+# Choosing it
+
+
+def fast(**fields: Any) -> ModelSettings:
+    # Nobody listens on the reserved port 1; what leaves is refused there at once.
+    return ModelSettings(fast=TierSettings(url="http://127.0.0.1:1/v1", name="small", attempts=1, **fields))
+
+
+async def test_without_a_fast_model_there_is_no_channel() -> None:
+    """S-9, J-16: a model of another tier is none."""
+    other = ModelSettings(standard=TierSettings(url="http://127.0.0.1:1/v1", name="large"))
+    async with AsyncExitStack() as stack:
+        for models, found in ((ModelSettings(), False), (other, False), (fast(), True)):
+            hyde, collectors = open_hyde(
+                models, Hashing(), stack, channel_seconds=2.0, may_leave=lambda _: True
+            )
+            assert (hyde is not None) is found
+            assert bool(collectors) is found
+
+
+@pytest.mark.parametrize(
+    ("partner", "tenant", "error"),
+    [(True, CLOSED, KeptIn), (True, OPEN, ModelUnavailable), (False, CLOSED, ModelUnavailable)],
+)
+async def test_the_policy_governs_what_leaves_and_nothing_else(
+    partner: bool, tenant: str, error: type[Exception]
+) -> None:
+    """S-15: an endpoint of one's own is no partner; that it was asked shows in its being out of reach."""
+    async with AsyncExitStack() as stack:
+        hyde, _ = open_hyde(
+            fast(partner=partner),
+            Hashing(),
+            stack,
+            channel_seconds=20.0,
+            may_leave=lambda asked: asked == OPEN,
+        )
+        assert hyde is not None
+        with pytest.raises(error):
+            await hyde.vector(tenant, QUERY)
