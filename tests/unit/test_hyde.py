@@ -25,8 +25,14 @@ from services.memory.semantic.adapters.hyde import (
     open_hyde,
 )
 from services.memory.semantic.app.hyde import HYDE, Hyde, KeptIn
-from services.memory.semantic.domain.fusion import DEFAULT_WEIGHTS, REFERENCE_WEIGHTS
-from tests.unit.semantic_parts import Hashing, vector
+from services.memory.semantic.domain.fusion import (
+    DEFAULT_WEIGHTS,
+    REFERENCE_WEIGHTS,
+    Default,
+    Reference,
+    Strategy,
+)
+from tests.unit.semantic_parts import AGENT_WIDE, TENANT, Hashing, Parts, vector
 
 QUERY = "what does the heron eat?"
 OPEN, CLOSED = "acme", "bank"
@@ -120,6 +126,65 @@ def test_both_fusions_know_the_channel_by_its_name() -> None:
     """S-9."""
     assert REFERENCE_WEIGHTS[HYDE] == 1
     assert HYDE in DEFAULT_WEIGHTS
+
+
+# In recall
+
+
+async def recalled(parts: Parts, hyde: Hyde | None, tenant: str, strategy: Strategy) -> tuple[Any, Any]:
+    return await parts.recalling(hyde).memories(
+        tenant, AGENT_WIDE, QUERY, limit=5, kinds=frozenset(), strategy=strategy, fill=False
+    )
+
+
+async def one_memory() -> Parts:
+    parts = Parts()
+    await parts.index_memories(await parts.remember("k", "the heron eats fish"))
+    return parts
+
+
+@pytest.mark.parametrize("strategy", [Default(), Reference()])
+async def test_recall_has_the_channel_with_a_model_and_not_without(strategy: Strategy) -> None:
+    """S-9, S-11."""
+    parts = await one_memory()
+    (hit, *_), failures = await recalled(parts, Bench().hyde(), TENANT, strategy)
+    assert failures == {}
+    assert hit.hit.channels[HYDE].score == pytest.approx(1.0)
+    assert hit.hit.contributions[HYDE] > 0
+    (hit, *_), failures = await recalled(parts, None, TENANT, strategy)
+    assert failures == {}
+    assert HYDE not in hit.hit.channels
+
+
+@pytest.mark.parametrize(
+    ("error", "cause"), [(TimeoutError(), "timed out"), (ModelUnavailable(Cause.EMPTY), "not available")]
+)
+async def test_recall_names_a_model_that_failed_and_works_on(error: Exception, cause: str) -> None:
+    """S-11."""
+    bench = Bench(guesses=Guesses(error=error))
+    hits, failures = await recalled(await one_memory(), bench.hyde(), TENANT, Default())
+    assert failures == {HYDE: cause}
+    assert hits
+
+
+async def test_recall_says_that_the_policy_kept_the_query_in() -> None:
+    """S-15."""
+    bench = Bench()
+    hits, failures = await recalled(await one_memory(), bench.hyde(lambda _: False), TENANT, Default())
+    assert failures == {HYDE: "kept in by the data-flow policy"}
+    assert hits
+    assert bench.guesses.asked == []
+    assert bench.kept_in() == 1
+
+
+async def test_a_weight_of_nothing_asks_no_model() -> None:
+    """S-9."""
+    parts, bench = await one_memory(), Bench()
+    hyde = bench.hyde()
+    hits, failures = await recalled(parts, hyde, TENANT, Default(weights={HYDE: 0.0}))
+    assert (len(hits), failures, bench.guesses.asked) == (1, {}, [])
+    await recalled(parts, hyde, TENANT, Default())
+    assert bench.guesses.asked == [QUERY]
 
 
 # The adapter

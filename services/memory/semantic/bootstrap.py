@@ -11,17 +11,19 @@ from typing import Any
 
 from palimpsest.compactor.v1 import compactor_pb2_grpc
 from palimpsest.semantic.v1 import semantic_pb2_grpc
-from prometheus_client import Histogram
+from prometheus_client import Counter, Histogram
 
 from services.kit.channels import Channels
 from services.kit.context import act_as
 from services.kit.errors import DeadlineExceeded, DependencyDown, StartupError
 from services.kit.identity import Principal, Role
+from services.kit.models.settings import ModelSettings
 from services.kit.outbox import Relay, SqlOutbox
 from services.kit.serving import Service, background
 from services.kit.sql import SqlDatabase
 from services.kit.sqlite import Database, SqliteScripts
 from services.kit.times import Clock, now
+from services.memory.semantic.adapters.hyde import open_hyde
 from services.memory.semantic.adapters.services import CompactorJobs, EmbedderTexts, EpisodicConversations
 from services.memory.semantic.adapters.sql import migrations
 from services.memory.semantic.adapters.sql.judgements import SqlJudgements
@@ -34,6 +36,7 @@ from services.memory.semantic.app.judgements import Judgements
 from services.memory.semantic.app.memories import Memories
 from services.memory.semantic.app.recall import Recall, RecallSettings
 from services.memory.semantic.app.reconciling import Reconciler
+from services.memory.semantic.app.verifying import ThreadedRules, Verifier, VerifySettings
 from services.memory.semantic.app.waiting import Waiter
 from services.memory.semantic.config import SemanticSettings
 from services.memory.semantic.domain.vectors import VectorModel
@@ -47,7 +50,12 @@ STARTING = Principal(tenant="system", role=Role.SERVICE, subject="semantic")
 
 
 async def build(
-    settings: SemanticSettings, channels: Channels, stack: AsyncExitStack, *, clock: Clock = now
+    settings: SemanticSettings,
+    channels: Channels,
+    stack: AsyncExitStack,
+    *,
+    clock: Clock = now,
+    models: ModelSettings | None = None,
 ) -> Service:
     """The service, its relay running until `stack` is left.
 
@@ -70,6 +78,23 @@ async def build(
         buckets=LAG_BUCKETS,
         registry=None,
     )
+    judgements = SqlJudgements(database)
+    verdicts = Counter(
+        "palimpsest_memory_verdicts_total",
+        "Pairs of memories that were held against each other, by what became of it.",
+        ["outcome"],
+        registry=None,
+    )
+    verifier = Verifier(
+        store=store,
+        judgements=judgements,
+        vectors=vectors,
+        judge=ThreadedRules(),
+        settings=VerifySettings(candidates=settings.verify_candidates, cosine=settings.verify_cosine),
+        count=lambda outcome: verdicts.labels(outcome.value).inc(),
+        wake=relay.wake,
+        clock=clock,
+    )
     indexer = Indexer(
         store=store,
         items=items,
@@ -78,10 +103,23 @@ async def build(
         conversations=EpisodicConversations(channels.episodic),
         observe_lag=lag.observe,
         clock=clock,
+        verifier=verifier if settings.verify else None,
+    )
+    # S-15: the same for every tenant, until tenants have a policy of their own (G-12).
+    hyde, hyde_metrics = (
+        open_hyde(
+            models or ModelSettings(),
+            texts,
+            stack,
+            channel_seconds=settings.channel_seconds,
+            may_leave=lambda _: settings.data_flow == "allow-partner",
+        )
+        if settings.hyde
+        else (None, ())
     )
     servicer = SemanticServicer(
         memories=Memories(store=store, wake=relay.wake, clock=clock),
-        judgements=Judgements(store=SqlJudgements(database), wake=relay.wake, clock=clock),
+        judgements=Judgements(store=judgements, wake=relay.wake, clock=clock),
         recall=Recall(
             store=store,
             items=items,
@@ -89,6 +127,7 @@ async def build(
             texts=texts,
             settings=RecallSettings(depth=settings.recall_depth, channel_seconds=settings.channel_seconds),
             clock=clock,
+            hyde=hyde,
         ),
         indexer=indexer,
         waiter=Waiter(store=store, items=items, jobs=CompactorJobs(channels.compactor), indexer=indexer),
@@ -101,7 +140,11 @@ async def build(
         semantic_pb2_grpc.add_SemanticServiceServicer_to_server(servicer, server)
 
     return Service(
-        name="palimpsest.semantic.v1.SemanticService", add=add, roles=ROLES, ready=ready, collectors=(lag,)
+        name="palimpsest.semantic.v1.SemanticService",
+        add=add,
+        roles=ROLES,
+        ready=ready,
+        collectors=(lag, verdicts, *hyde_metrics),
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import Field, SecretStr
 from pydantic_settings import SettingsConfigDict
 
@@ -17,6 +19,10 @@ class SemanticSettings(ServiceSettings):
     """After how many days a task expires (S-3)."""
     verify: bool = True
     """Whether a new memory is held against those that it may replace or contradict (S-7)."""
+    verify_candidates: int = Field(default=3, ge=1, le=20)
+    """Against how many at the most."""
+    verify_cosine: float = Field(default=0.6, ge=0, le=1)
+    """How similar those are at the least: the cosine of the vectors."""
     database_url: SecretStr = SecretStr("")
     """A PostgreSQL database for the memories, e.g. "postgresql://user:password@host/name"; without one, a
     SQLite file."""
@@ -30,6 +36,11 @@ class SemanticSettings(ServiceSettings):
     """Hits asked of each channel (docs/recall.md)."""
     channel_seconds: float = Field(default=2.0, gt=0)
     """Most seconds that a channel of recall may take (S-11)."""
+    hyde: bool = True
+    """Whether recall of memories also searches by a made-up answer, where a model of the tier "fast" is set
+    (docs/models.md)."""
+    data_flow: Literal["local-only", "allow-partner"] = "local-only"
+    """Whether texts may be sent to endpoints that are somebody else's (S-15)."""
     embedder_wait_seconds: float = Field(default=30.0, ge=0)
     """How long a start waits for the embedder, which may start later."""
     meilisearch_url: str = Field(default="", pattern="^(https?://.+)?$")

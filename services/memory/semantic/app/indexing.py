@@ -18,6 +18,7 @@ from services.memory.semantic.app.ports import (
     Texts,
 )
 from services.memory.semantic.app.vectors import VectorIndex
+from services.memory.semantic.app.verifying import Fresh, Verifier
 from services.memory.semantic.domain.analysis import analyse
 from services.memory.semantic.domain.items import SourceConversation, SourceMessage
 from services.memory.semantic.domain.memory import Kind, Memory
@@ -48,7 +49,10 @@ Item = MessageItem | MemoryItem
 
 
 class Indexer:
-    """Indexes items; each has an outcome of its own. Running an item twice changes nothing."""
+    """Indexes items; each has an outcome of its own. Running an item twice changes nothing.
+
+    A memory is verified after it was indexed, unless there is no `verifier`: the setting is off (S-7).
+    """
 
     def __init__(
         self,
@@ -60,6 +64,7 @@ class Indexer:
         conversations: Conversations,
         observe_lag: Callable[[float], None],
         clock: Clock,
+        verifier: Verifier | None = None,
     ) -> None:
         self._store = store
         self._items = items
@@ -68,6 +73,7 @@ class Indexer:
         self._conversations = conversations
         self._observe_lag = observe_lag
         self._clock = clock
+        self._verifier = verifier
         self._changed = asyncio.Event()
 
     async def changed(self) -> None:
@@ -79,6 +85,7 @@ class Indexer:
         errors: dict[Item, str] = {}
         by_conversation: dict[str, set[int]] = defaultdict(set)
         memory_ids: list[str] = []
+        fresh: list[Fresh] = []
         for item in batch:
             if isinstance(item, MessageItem):
                 by_conversation[item.conversation_id].add(item.sequence)
@@ -87,10 +94,14 @@ class Indexer:
         if by_conversation:
             errors |= await self._messages(tenant, agent_id, by_conversation)
         if memory_ids:
-            for memory_id, error in (await self._memories(tenant, agent_id, memory_ids)).items():
-                errors[MemoryItem(memory_id=memory_id)] = error
+            refused, fresh = await self._memories(tenant, agent_id, memory_ids)
+            errors |= {MemoryItem(memory_id=memory_id): UNUSABLE for memory_id in refused}
+        # Those who wait are told first: to be indexed is all that they wait for (S-16).
         changed, self._changed = self._changed, asyncio.Event()
         changed.set()
+        if fresh and self._verifier is not None:
+            failed = await self._verifier.verify(tenant, agent_id, fresh)
+            errors |= {MemoryItem(memory_id=memory_id): error for memory_id, error in failed.items()}
         return [errors.get(item, "") for item in batch]
 
     async def _messages(
@@ -151,8 +162,10 @@ class Indexer:
         for message in messages:
             self._observe_lag((now - message.created).total_seconds())
 
-    async def _memories(self, tenant: str, agent_id: str, memory_ids: Sequence[str]) -> dict[str, str]:
-        """Puts in those that are live or will be, takes out the others."""
+    async def _memories(
+        self, tenant: str, agent_id: str, memory_ids: Sequence[str]
+    ) -> tuple[set[str], list[Fresh]]:
+        """Puts in those that are live or will be, takes out the others; what was refused, what was put in."""
         bucket = Bucket(tenant=tenant, agent=agent_id, content=ContentClass.MEMORY)
         found = await self._store.get(tenant, agent_id, memory_ids)
         live = self._live(found, memory_ids)
@@ -169,7 +182,7 @@ class Indexer:
         now = self._clock()
         for memory in accepted:
             self._observe_lag((now - memory.updated).total_seconds())
-        return dict.fromkeys(refused, UNUSABLE)
+        return refused, [Fresh(memory=memory, vector=vectors.get(memory.id)) for memory in accepted]
 
     async def _store_memories(
         self, bucket: Bucket, memories: Sequence[Memory], vectors: Mapping[str, bytes]

@@ -12,6 +12,7 @@ import structlog
 
 from services.kit.errors import DependencyDown
 from services.kit.times import Clock
+from services.memory.semantic.app.hyde import HYDE, Hyde, KeptIn
 from services.memory.semantic.app.ports import ItemIndex, MemoryStore, Texts
 from services.memory.semantic.app.vectors import VectorIndex
 from services.memory.semantic.domain.analysis import analyse_query
@@ -75,13 +76,16 @@ class Recall:
         texts: Texts,
         settings: RecallSettings,
         clock: Clock,
+        hyde: Hyde | None = None,
     ) -> None:
+        """Without `hyde` there is no such channel: no model is configured (S-9)."""
         self._store = store
         self._items = items
         self._vectors = vectors
         self._texts = texts
         self._settings = settings
         self._clock = clock
+        self._hyde = hyde
         self._log = structlog.get_logger("recall")
 
     async def memories(
@@ -99,16 +103,16 @@ class Recall:
         now = self._clock()
         terms = analyse_query(query)
         agent, buckets, depth = scope.agent_id, scope.read_buckets, self._settings.depth
-        answers = await self._ask(
-            {
-                VECTOR: lambda: self._memory_vectors(tenant, scope, query, kinds),
-                KEYWORD: lambda: self._items.search_memories(tenant, agent, terms, buckets, depth, kinds),
-                KEY: lambda: self._store.candidates_by_key(
-                    tenant, scope, _query_words(query), depth, now, kinds
-                ),
-                MESSAGES: lambda: self._through_messages(tenant, scope, terms, now),
-            }
-        )
+        channels: dict[str, Callable[[], Awaitable[Ranked]]] = {
+            VECTOR: lambda: self._memory_vectors(tenant, scope, self._texts.query(query), kinds),
+            KEYWORD: lambda: self._items.search_memories(tenant, agent, terms, buckets, depth, kinds),
+            KEY: lambda: self._store.candidates_by_key(tenant, scope, _query_words(query), depth, now, kinds),
+            MESSAGES: lambda: self._through_messages(tenant, scope, terms, now),
+        }
+        hyde = self._hyde
+        if hyde is not None and strategy.weights.get(HYDE, 1.0) > 0:
+            channels[HYDE] = lambda: self._memory_vectors(tenant, scope, hyde.vector(tenant, query), kinds)
+        answers = await self._ask(channels)
         ids = list(dict.fromkeys(id_ for ranked in answers.lists.values() for id_, _ in ranked))
         found = await self._store.get(tenant, agent, ids)
         allowed = {
@@ -175,16 +179,19 @@ class Recall:
                 return name, await ask(), ""
         except TimeoutError:
             cause = "timed out"
+        except KeptIn:
+            cause = "kept in by the data-flow policy"
         except Exception as error:  # noqa: BLE001 - one channel's fault must not be recall's: logged and named
             cause = "not available"
             self._log.warning("channel_failed", channel=name, error=type(error).__name__)
         return name, None, cause
 
-    async def _memory_vectors(self, tenant: str, scope: Scope, query: str, kinds: frozenset[Kind]) -> Ranked:
-        vector = await self._texts.query(query)
+    async def _memory_vectors(
+        self, tenant: str, scope: Scope, vector: Awaitable[bytes], kinds: frozenset[Kind]
+    ) -> Ranked:
         hits = await self._vectors.search(
             Bucket(tenant=tenant, agent=scope.agent_id, content=ContentClass.MEMORY),
-            vector,
+            await vector,
             filters=Filters(
                 contact_ids=frozenset(scope.contact_ids), kinds=frozenset(kind.name.lower() for kind in kinds)
             ),

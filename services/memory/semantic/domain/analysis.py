@@ -8,16 +8,26 @@ revision do not match and have to be rebuilt.
 
 What becomes a term:
 
-* Text is decomposed (NFKD), accents and Hebrew or Arabic vowel points are dropped, then recomposed and
-  case-folded; ``ø``, ``ł``, ``æ`` and their like are spelt out. Words of ASCII letters are reduced to their
-  English Snowball stem; English stop words are dropped, as are possessives and contractions.
+* Text is decomposed (NFKD), accents and vowel points are dropped, then recomposed and case-folded; ``ø``,
+  ``ł``, ``æ`` and their like are spelt out; what a script writes in two ways is written in one
+  (`analysis_folding`). A word with an umlaut also gives the spelling without: ``Müller`` is ``muller`` and
+  ``mueller``. Words of ASCII letters are reduced to their English Snowball stem; English stop words are
+  dropped, as are possessives and contractions.
+* Words of a text in another language in Latin letters give their stem in that language too, marked by a
+  ``0``; in languages that write compounds as one word, so do the ends of a long word. A text in English
+  has no such terms, so that English is found as if they did not exist (`analysis_languages`).
+* Greek, Cyrillic, Devanagari, Tamil and Arabic words are reduced to a stem; a Hebrew word also gives itself
+  without its prefixes (`analysis_scripts`).
 * Scripts written without spaces (Han, Hiragana, Katakana, Thai, Lao, Khmer, Burmese), and Hangul, whose
-  particles attach, give character bigrams, and a lone character gives itself. The index also holds each
-  single Han and Hangul character, for many of them are words; a query does so only for a lone one.
+  particles attach, give bigrams: of characters, or of consonants with the vowels around them. A lone one
+  gives itself. The index also holds each single one of those that are often words; a query does so only for
+  a lone one.
 * An identifier, path, address, version or hyphenated word gives the whole (its parts joined) and its
   parts: ``parse_http_url``, ``parseHttpUrl`` and ``parse-http-url`` all give ``parsehttpurl pars http url``.
-  Two numbers are joined by ``p``, so that ``3.11`` (``3p11``) differs from ``311``. Thousands separators
-  vanish and ordinals lose their ending: ``1,000`` is ``1000``, ``15th`` is ``15``.
+  Two numbers are joined by ``p``, so that ``3.11`` (``3p11``) differs from ``311``; a version also gives
+  what it begins with, and a query for one asks for no short part of it. Thousands separators vanish and
+  ordinals lose their ending: ``1,000`` is ``1000``, ``15th`` is ``15``.
+* An elided article or an ending behind an apostrophe is left off: ``l'école`` is ``lecole ecole``.
 * An emoji or other pictograph is a term; its skin tone and variation selectors are dropped.
 
 Which characters a term may hold: ASCII digits, and lower-case Latin, Greek and Cyrillic letters. Any other
@@ -31,13 +41,27 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
-from functools import lru_cache
+from dataclasses import dataclass
+from itertools import groupby
 
-import snowballstemmer
-
+from .analysis_folding import fold, fold_letters
+from .analysis_languages import (
+    COMPOUNDING,
+    ENGLISH,
+    LANGUAGES,
+    MIN_STEMMED,
+    heads,
+    is_small_word,
+    language_of,
+    snowball_stem,
+    stems,
+)
+from .analysis_scripts import THAI_LAO_BURMESE_KHMER, UNSPACED, forms, stands_alone, units
 from .words import STOP_WORDS
 
-ANALYSER_REVISION = 1
+__all__ = ["ANALYSER_REVISION", "MAX_TERM_BYTES", "analyse", "analyse_query", "fold", "stem"]
+
+ANALYSER_REVISION = 2
 """Raised with every change that alters terms (S-18)."""
 
 MAX_TERM_BYTES = 200
@@ -46,28 +70,30 @@ MAX_TERM_BYTES = 200
 MAX_WHOLE_CHARS = 48
 """Longer compounds (URLs, long paths) are found by their parts only."""
 
-STEM_CACHE_SIZE = 1 << 15
-"""Words whose stems are remembered: a stem costs 20 µs or more, a look-up less than one."""
+MAX_BARE_WORDS = 4
+"""A query of so few words, none of them of English alone, is stemmed in every language."""
+
+MIN_NUMBER = 3
+"""Digits of a part of a version that a query for it asks for: shorter ones are in any other version."""
+
+MIN_ELIDED = 3
+"""Letters of a part at an apostrophe that is no article and no ending."""
+
+FOREIGN = "0"
+"""Begins stems of languages other than English: no word begins with a digit."""
 
 _SPELT_OUT = str.maketrans(
     {"ø": "o", "ł": "l", "đ": "d", "æ": "ae", "œ": "oe", "ħ": "h", "ı": "i", "ð": "d", "þ": "th"}
 )
-_APOSTROPHES = str.maketrans({"\u2019": "'", "\u02bc": "'"})
-_ACCENTS = re.compile(
-    "[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0640]"
-)
+_WITHOUT_UMLAUT = {ord("ä"): "ae", ord("ö"): "oe", ord("ü"): "ue", ord("ø"): "oe", ord("å"): "aa"}
+_UMLAUT = re.compile(r"[^\W\d_]*[äöüøå][^\W\d_]*")
 
-# Scripts cut into bigrams. The blocks are taken whole: their vowel signs belong to the run.
-_THAI_LAO_BURMESE_KHMER = "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ece\u1000-\u103f\u1050-\u108f\u1780-\u17d3"
-_HAN = "\u2e80-\u2fdf\u3005\u3007\u3021-\u3029\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-_HANGUL = "\u1100-\u11ff\u3130-\u318f\ua960-\ua97f\uac00-\ud7ff"
-_KANA = "\u3031-\u3035\u3041-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff"
-_UNSPACED = _HAN + _HANGUL + _KANA + _THAI_LAO_BURMESE_KHMER
-# Signs of other Indic scripts, which ``\w`` leaves out although words are written with them.
-_INDIC_SIGNS = "\u0900-\u0963\u0981-\u0983\u09bc-\u09cd\u0a01-\u0a03\u0a3c-\u0a51\u0a81-\u0a83\u0abc-\u0acd" \
+# Signs of other scripts, which ``\w`` leaves out although words are written with them.
+_SIGNS = "\u07a6-\u07b0\u0900-\u0963\u0981-\u0983\u09bc-\u09cd\u0a01-\u0a03\u0a3c-\u0a51\u0a81-\u0a83" \
+    "\u0abc-\u0acd" \
     "\u0b01-\u0b03\u0b3c-\u0b57\u0b82\u0bbe-\u0bcd\u0c00-\u0c04\u0c3e-\u0c56\u0c81-\u0c83\u0cbc-\u0cd6" \
     "\u0d00-\u0d03\u0d3b-\u0d57\u0d81-\u0d83\u0dca-\u0ddf\u0f71-\u0f84"  # fmt: skip
-_ALNUM = rf"(?:[^\W_]|[{_INDIC_SIGNS}{_THAI_LAO_BURMESE_KHMER}])"
+_ALNUM = rf"(?:[^\W_]|[{_SIGNS}{THAI_LAO_BURMESE_KHMER}])"
 _PICTOGRAPHS = (
     "\u00a9\u00ae\u203c\u2049\u2139\u2190-\u2bff\u3030\u303d\u3297\u3299"
     "\U0001f000-\U0001f3fa\U0001f400-\U0001faff"
@@ -75,27 +101,40 @@ _PICTOGRAPHS = (
 
 _TOKEN = re.compile(
     rf"(?P<sharp>(?<!\w)[A-Za-z](?:\+\+|\#)(?!\w))"
-    rf"|(?P<word>{_ALNUM}+(?:(?:[._\-/\\@:'&+=?\#~%]{{1,3}}|,(?=\d\d\d(?!\d))){_ALNUM}+)*)"
+    rf"|(?P<word>{_ALNUM}+(?:(?:[._\-/\\@:'&+=?\#~%\u200c]{{1,3}}|,(?=\d\d\d(?!\d))){_ALNUM}+)*)"
     rf"|(?P<flag>[\U0001f1e6-\U0001f1ff]{{2}})"
     rf"|(?P<pictograph>[{_PICTOGRAPHS}])"
 )
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d\d\d(?!\d))")
 _CONTRACTION = re.compile(r"(?:n't|'(?:s|re|ve|ll|d|m|t))(?![^\W_])", re.IGNORECASE)
+_UNSPACED_RUN = re.compile(f"([{UNSPACED}]+)")
+_PART = re.compile(rf"{_ALNUM}+")
 _ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)", re.IGNORECASE)
 _ACRONYMS = re.compile(r"[A-Z]{2,}s")  # "APIs" is a plural, not a hump
 _PIECE = re.compile(
-    rf"(?P<unspaced>[{_UNSPACED}]+)"
-    r"|\d+|(?<![A-Za-z])[a-z][A-Z][a-z]+|[A-Z]+(?![a-z])|[A-Z]?[a-z]+"
-    rf"|(?:(?![A-Za-z\d{_UNSPACED}])(?:[^\W_]|[{_INDIC_SIGNS}]))+"
+    r"\d+|(?<![A-Za-z])[a-z][A-Z][a-z]+|[A-Z]+(?![a-z])|[A-Z]?[a-z]+"
+    rf"|(?:(?![A-Za-z\d])(?:[^\W_]|[{_SIGNS}]))+"
 )
 _MIXED_SCRIPT = re.compile(r"[A-Za-z]*[^\W\d_A-Za-z][^\W\d_]*")
-_SINGLE_CHARACTER_WORDS = re.compile(f"[{_HAN}{_HANGUL}]")
+_VERSION = re.compile(r"v?\d+(?:\.\d+)+", re.IGNORECASE)
 _TO_ENCODE = re.compile("[^a-z0-9\u00df-\u00f6\u00f8-\u024f\u0370-\u03ff\u0400-\u04ff]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Reading:
+    """How a text is read: for the index or as a query, and in which languages besides English."""
+
+    query: bool = False
+    languages: tuple[str, ...] = ()
+    silent: tuple[str, ...] = ()
+    """Languages whose small words are left out."""
 
 
 def analyse(text: str) -> list[str]:
     """Return the index terms of ``text`` in order, repeats included."""
-    return list(_terms(text, single_characters=True))
+    folded = fold_letters(text)
+    reading = _Reading(languages=language_of(folded).languages)
+    return list(_terms(text, folded, reading))
 
 
 def analyse_query(text: str) -> list[str]:
@@ -103,65 +142,86 @@ def analyse_query(text: str) -> list[str]:
 
     Empty when the query has nothing but stop words, punctuation or spaces.
     """
-    return list(dict.fromkeys(_terms(text, single_characters=False)))
+    folded = fold_letters(text)
+    guess = language_of(folded)
+    if guess.sure:
+        reading = _Reading(query=True, languages=guess.languages, silent=guess.languages)
+    elif guess.words <= MAX_BARE_WORDS and not guess.english:
+        reading = _Reading(query=True, languages=LANGUAGES)
+    else:
+        reading = _Reading(query=True)
+    return list(dict.fromkeys(_terms(text, folded, reading)))
 
 
-def fold(text: str) -> str:
-    """Return ``text`` decomposed, without accents, recomposed; its case is kept, for humps are words."""
-    if text.isascii():
-        return text
-    bare = _ACCENTS.sub("", unicodedata.normalize("NFKD", text))
-    return unicodedata.normalize("NFC", bare).translate(_APOSTROPHES)
-
-
-@lru_cache(maxsize=STEM_CACHE_SIZE)
 def stem(word: str) -> str:
     """Return the English Snowball stem of a lower-case ASCII word."""
-    stemmed: str = snowballstemmer.stemmer("english").stemWord(word)
-    return stemmed
+    return snowball_stem(word, ENGLISH)
 
 
-def _terms(text: str, *, single_characters: bool) -> Iterator[str]:
-    for match in _TOKEN.finditer(fold(text)):
+def _terms(text: str, folded: str, reading: _Reading) -> Iterator[str]:
+    for match in _TOKEN.finditer(folded):
         token = match.group()
         if match.lastgroup == "word":
-            yield from _word_terms(token, single_characters=single_characters)
+            yield from _word_terms(token, reading)
         elif match.lastgroup == "sharp":
             yield token[0].lower() + ("sharp" if token[1] == "#" else "plusplus")
             yield token[0].lower()
         elif match.lastgroup == "flag" or unicodedata.category(token)[0] == "S":
             yield _encode(token)
+    if not text.isascii():
+        for word in _UMLAUT.findall(unicodedata.normalize("NFC", text).lower()):
+            yield from _word_terms(fold_letters(word.translate(_WITHOUT_UMLAUT)), reading)
 
 
-def _word_terms(token: str, *, single_characters: bool) -> Iterator[str]:
+def _word_terms(token: str, reading: _Reading) -> Iterator[str]:
     """Yield the terms of one run of word characters and joining marks."""
     if token.isascii() and token.isalpha() and (token.islower() or token[1:].islower()):
-        yield from _plain_word(token.lower())
+        yield from _plain_word(token.lower(), reading)
         return
-    token = _CONTRACTION.sub("", _THOUSANDS.sub("", token)).replace("'", "")
-    pieces = list(_pieces(token))
-    if len(pieces) > 1 and not any(_is_unspaced(piece) for piece in pieces):
-        yield from _whole(pieces)
-        pieces = [piece for piece in pieces if len(piece) > 1 or not piece.isalpha()]
-    for piece in pieces:
-        if _is_unspaced(piece):
-            yield from _ngrams(piece, single_characters=single_characters)
+    token = _CONTRACTION.sub("", _THOUSANDS.sub("", token))
+    for position, run in enumerate(_UNSPACED_RUN.split(token)):
+        if position % 2:
+            yield from _ngrams(run, reading)
+        elif "'" in run:
+            yield from _elided(run, reading)
         else:
-            yield from _plain_word(piece.casefold())
+            yield from _compound(run, reading)
+
+
+def _elided(token: str, reading: _Reading) -> Iterator[str]:
+    """Yield a word with its apostrophes left out, and what stands at them but articles and endings."""
+    terms = list(_compound(token.replace("'", ""), reading))
+    parts = token.split("'")
+    longest = max(map(len, parts))
+    for part in parts:
+        if len(part) >= min(MIN_ELIDED, longest):
+            terms += _compound(part, reading)
+    yield from dict.fromkeys(terms)
+
+
+def _compound(token: str, reading: _Reading) -> Iterator[str]:
+    """Yield a word, or the whole and the parts of something joined."""
+    pieces = list(_pieces(token))
+    if len(pieces) > 1:
+        yield from _whole(pieces)
+        yield from _numbers(pieces)
+        pieces = [piece for piece in pieces if len(piece) > 1 or not piece.isalpha()]
+        if reading.query and _VERSION.fullmatch(token) and len(token) <= MAX_WHOLE_CHARS:
+            pieces = [piece for piece in pieces if len(piece) >= MIN_NUMBER]
+    for piece in pieces:
+        yield from _plain_word(piece.casefold(), reading)
 
 
 def _pieces(token: str) -> Iterator[str]:
     """Split a compound at joining marks, humps of its case, digits and changes of script."""
-    for part in re.findall(rf"{_ALNUM}+", token):
+    for part in _PART.findall(token):
         ordinal = _ORDINAL.fullmatch(part)
         if ordinal:
             yield ordinal[1]
-        elif _ACRONYMS.fullmatch(part) or (
-            _MIXED_SCRIPT.fullmatch(part) and not re.search(f"[{_UNSPACED}]", part)
-        ):
+        elif _ACRONYMS.fullmatch(part) or _MIXED_SCRIPT.fullmatch(part):
             yield part
         else:
-            yield from (match.group() for match in _PIECE.finditer(part))
+            yield from _PIECE.findall(part)
 
 
 def _whole(pieces: list[str]) -> Iterator[str]:
@@ -172,34 +232,60 @@ def _whole(pieces: list[str]) -> Iterator[str]:
     for piece in pieces[1:]:
         joined += "p" + piece if joined[-1].isdigit() and piece[0].isdigit() else piece
     if len(joined) <= MAX_WHOLE_CHARS:
-        yield from _plain_word(joined.casefold())
+        yield from _plain_word(joined.casefold(), _Reading())
 
 
-def _plain_word(word: str) -> Iterator[str]:
+def _numbers(pieces: list[str]) -> Iterator[str]:
+    """Yield numbers that are joined within a compound, and what they begin with: ``3.11.2`` is a ``3.11``."""
+    for numeric, run in groupby(pieces, str.isdigit):
+        numbers = list(run)
+        if not numeric:
+            continue
+        longest = len(numbers) - 1 if len(numbers) == len(pieces) else len(numbers)
+        for length in range(longest, 1, -1):
+            joined = "p".join(numbers[:length])
+            if len(joined) <= MAX_WHOLE_CHARS:
+                yield joined
+
+
+def _plain_word(word: str, reading: _Reading) -> Iterator[str]:
     spelt_out = word if word.isascii() else word.translate(_SPELT_OUT)
-    if spelt_out not in STOP_WORDS:
-        yield _reduced(spelt_out)
-
-
-def _reduced(word: str) -> str:
-    return stem(word)[:MAX_TERM_BYTES] if word.isascii() and word.isalpha() else _encode(word)
-
-
-def _is_unspaced(piece: str) -> bool:
-    match = _PIECE.match(piece)
-    return match is not None and match.lastgroup == "unspaced"
-
-
-def _ngrams(run: str, *, single_characters: bool) -> Iterator[str]:
-    """Yield the bigrams of a run, a lone character as it is, and single characters where asked."""
-    if len(run) == 1:
-        yield _encode(run)
+    if spelt_out in STOP_WORDS or (reading.silent and is_small_word(spelt_out, reading.silent)):
         return
-    for position, character in enumerate(run):
-        if single_characters and _SINGLE_CHARACTER_WORDS.match(character):
-            yield _encode(character)
-        if position + 1 < len(run):
-            yield _encode(run[position : position + 2])
+    if not spelt_out.isascii():
+        yield from map(_encode, forms(spelt_out))
+    elif spelt_out.isalpha():
+        yield stem(spelt_out)[:MAX_TERM_BYTES]
+        if MIN_STEMMED <= len(spelt_out) < MAX_WHOLE_CHARS:
+            yield from _foreign(spelt_out, reading)
+    else:
+        yield _encode(spelt_out)
+
+
+def _foreign(word: str, reading: _Reading) -> Iterator[str]:
+    """Yield a word's stems in other languages, and for the index those of what it ends with."""
+    if not reading.languages or (not reading.query and is_small_word(word, reading.languages)):
+        return
+    found = dict.fromkeys(stems(word, reading.languages))
+    compounding = [] if reading.query else [name for name in reading.languages if name in COMPOUNDING]
+    if compounding:
+        for head in heads(word):
+            found |= dict.fromkeys(stems(head, compounding))
+    for stemmed in found:
+        yield FOREIGN + fold(stemmed)
+
+
+def _ngrams(run: str, reading: _Reading) -> Iterator[str]:
+    """Yield the bigrams of a run, a lone unit as it is, and single units where a text is indexed."""
+    parts = units(run)
+    if len(parts) == 1:
+        yield _encode(parts[0])
+        return
+    for position, part in enumerate(parts):
+        if not reading.query and stands_alone(part):
+            yield _encode(part)
+        if position + 1 < len(parts):
+            yield _encode(part + parts[position + 1])
 
 
 def _encode(word: str) -> str:
