@@ -53,7 +53,7 @@ def _print(event: ConversationEvent) -> None:
         for overlay in event.overlay_change.overlays:
             where = f"overlay {overlay.id} over {overlay.from_depth} to {overlay.to_depth}"
             if overlay.superseded_by:
-                click.echo(f"{where} is now part of {overlay.superseded_by}")
+                click.echo(f"{where} is now part of {', '.join(overlay.superseded_by)}")
             else:
                 click.echo(f"{where}: {one_line(overlay.summary, MESSAGE_WIDTH)}")
     elif event.progress is not None:

@@ -65,8 +65,8 @@ class HistoryCalls(Calls):
         request = pb.ListBranchesRequest(
             agent_id=self._agent, conversation_id=conversation_id, message_id=message_id
         )
-        answer = await self._transport.call(self._transport.stubs.history.ListBranches, request)
-        return [converted.branch(proto) for proto in answer.branches]
+        pages = self._pages(self._transport.stubs.history.ListBranches, request)
+        return [converted.branch(proto) async for page in pages for proto in page.branches]
 
     async def switch_leaf(self, conversation_id: str, message_id: str) -> models.Conversation:
         """Makes the path to a leaf the active one; of another message, the leaf below it stored last."""

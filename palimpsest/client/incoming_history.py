@@ -25,7 +25,7 @@ def overlay(proto: overlays_pb2.Overlay) -> models.Overlay:
         source_ids=tuple(proto.source_ids),
         model=proto.model,
         create_time=time_of(proto, "create_time"),
-        superseded_by=proto.superseded_by,
+        superseded_by=tuple(proto.superseded_by),
     )
 
 

@@ -10,8 +10,9 @@ from palimpsest.models.conversations import Message
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overlay:
-    """A stored summary over an unbroken range of a path; `superseded_by` is empty while it is live.
+    """A stored summary over an unbroken range of a path.
 
+    `superseded_by` are the overlays that it was folded into, more than one where several branches did so.
     Depths are places on the path, from 1. `source_ids` are what it was written from: messages, or the
     overlays that were folded into it.
     """
@@ -29,7 +30,7 @@ class Overlay:
     source_ids: tuple[str, ...]
     model: str
     create_time: datetime | None
-    superseded_by: str
+    superseded_by: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -108,4 +108,11 @@ async def branches(stores: Stores, message_id: str = "") -> list[tuple[str, str,
     def plain(one: Branch) -> tuple[str, str, int, bool]:
         return one.first.id, one.leaf.id, one.leaf.depth, one.active
 
-    return [plain(one) for one in await stores.history.branches(KEY, message_id)]
+    page = await stores.history.branches(KEY, message_id, limit=1000, after=None)
+    assert page.last is None
+    return [plain(one) for one in page.items]
+
+
+async def view(stores: Stores, leaf: str = "") -> list[str]:
+    """The overlays that a window of a path has to choose from."""
+    return [one.id for one in (await stores.history.view(KEY, leaf, lambda _: True, most=10)).overlays]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from itertools import count
@@ -62,7 +62,16 @@ class CoverNext:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fold:
-    """Some neighbours among the overlays of the active path into one."""
+    """Some neighbours into one, among the overlays of the active path (`at` None) or of another one."""
+
+    at: int | None
+    first: int
+    overlays: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoldNext:
+    """Some neighbours into one among what is to be folded, as a job does."""
 
     first: int
     overlays: int
@@ -75,7 +84,7 @@ class Fork:
     at: int
 
 
-Step = Say | Switch | Cover | CoverNext | Fold | Fork
+Step = Say | Switch | Cover | CoverNext | Fold | FoldNext | Fork
 back = st.integers(0, 15)
 steps = st.one_of(
     st.builds(Say, after=st.none(), messages=st.integers(1, 6), branch=st.booleans()),
@@ -86,17 +95,19 @@ steps = st.one_of(
     st.builds(Cover, last=back, messages=st.integers(1, 9)),
     st.just(CoverNext()),
     st.just(CoverNext()),
-    st.builds(Fold, first=st.integers(0, 5), overlays=st.integers(2, 3)),
+    st.builds(Fold, at=st.none(), first=st.integers(0, 5), overlays=st.integers(2, 3)),
+    st.builds(Fold, at=back, first=st.integers(0, 5), overlays=st.integers(1, 3)),
+    st.builds(FoldNext, first=st.integers(0, 5), overlays=st.integers(2, 3)),
     st.builds(Fork, at=back),
 )
 
 
 @dataclass(slots=True, kw_only=True)
 class Covered:
-    """An overlay: the messages beneath, in order."""
+    """An overlay: the messages beneath, in order, and the names of those that it was folded into."""
 
     numbers: list[int]
-    superseded: bool = False
+    into: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -110,23 +121,32 @@ class Model:
     def pick(self, back: int) -> int:
         return len(self.tree.parents) - back % len(self.tree.parents)
 
-    def shown(self, leaf: int) -> dict[str, list[int]]:
-        """The live overlays of a path."""
-        path = self.tree.path(leaf)
-        return {
-            id_: one.numbers
-            for id_, one in self.overlays.items()
-            if not one.superseded and one.numbers[-1] in path
-        }
+    def on_path(self, leaf: int) -> set[str]:
+        """The overlays whose last message lies on a path."""
+        path = set(self.tree.path(leaf))
+        return {id_ for id_, one in self.overlays.items() if one.numbers[-1] in path}
 
-    def collides(self, numbers: Sequence[int], folds: Sequence[str] = ()) -> bool:
-        """Whether an overlay would be shown on some path with another over the same messages."""
-        return any(
-            set(numbers) & set(one) and numbers[-1] in self.tree.path(leaf)
-            for leaf in self.tree.leaves()
-            for id_, one in self.shown(leaf).items()
-            if id_ not in folds
-        )
+    def shown(self, leaf: int) -> dict[str, list[int]]:
+        """The live overlays of a path, by the place of their last message on it."""
+        there = self.on_path(leaf)
+        live = [id_ for id_ in there if there.isdisjoint(self.overlays[id_].into)]
+        live.sort(key=lambda id_: len(self.tree.path(self.overlays[id_].numbers[-1])))
+        return {id_: self.overlays[id_].numbers for id_ in live}
+
+    def add(self, name: str, numbers: list[int], folds: Sequence[str]) -> bool:
+        """Adds an overlay, unless its path does not show what it folds, or some path would show two
+        overlays over one message."""
+        if not set(folds) <= self.shown(numbers[-1]).keys():
+            return False
+        self.overlays[name] = Covered(numbers=numbers)
+        for id_ in folds:
+            self.overlays[id_].into.append(name)
+        if any(twice(self.shown(end).values()) for end in range(1, len(self.tree.parents) + 1)):
+            del self.overlays[name]
+            for id_ in folds:
+                self.overlays[id_].into.remove(name)
+            return False
+        return True
 
 
 class History:
@@ -167,7 +187,13 @@ class History:
                 assert due[-1].sequence in path[:-5]
                 await self.cover([m.sequence for m in due], certain=True)
         elif isinstance(step, Fold):
-            await self.fold(step)
+            end = model.leaf if step.at is None else model.pick(step.at)
+            await self.fold(list(model.shown(end))[step.first :][: step.overlays])
+        elif isinstance(step, FoldNext):
+            over = [one.id for one in await self.stores.history.foldable(self.key)]
+            assert set(over) <= model.shown(model.leaf).keys()
+            chosen = over[step.first :][: step.overlays]
+            await self.fold(chosen, certain=self.are_neighbours(chosen))
         else:
             await self.fork(model.pick(step.at))
 
@@ -202,7 +228,8 @@ class History:
             folds=tuple(folds),
         )
         beneath = sum(len(self.model.overlays[id_].numbers) for id_ in folds)
-        refused = self.model.collides(numbers, folds) or (bool(folds) and beneath != len(numbers))
+        refused = bool(folds) and beneath != len(numbers)
+        refused = refused or not self.model.add(name, numbers, folds)
         put = self.stores.history.put_overlay(self.key, wanted, 5)
         if refused:
             assert not certain
@@ -210,18 +237,16 @@ class History:
             return
         made = await put
         assert (made.message_count, made.message_tokens) == (len(numbers), sum(n % 5 for n in numbers))
-        for id_ in folds:
-            self.model.overlays[id_].superseded = True
-        self.model.overlays[name] = Covered(numbers=numbers)
 
-    async def fold(self, step: Fold) -> None:
-        path = self.model.tree.path(self.model.leaf)
-        shown = sorted(self.model.shown(self.model.leaf).items(), key=lambda one: path.index(one[1][0]))
-        chosen = dict(shown[step.first : step.first + step.overlays])
+    def are_neighbours(self, chosen: Sequence[str]) -> bool:
+        numbers = [number for id_ in chosen for number in self.model.overlays[id_].numbers]
+        return bool(numbers) and numbers == self.model.tree.path(numbers[-1])[-len(numbers) :]
+
+    async def fold(self, chosen: Sequence[str], *, certain: bool = False) -> None:
         if chosen:
-            numbers = [number for one in chosen.values() for number in one]
-            begin, end = path.index(numbers[0]), path.index(numbers[-1])
-            await self.cover(path[begin : end + 1], list(chosen))
+            first, last = (self.model.overlays[id_].numbers for id_ in (chosen[0], chosen[-1]))
+            path = self.model.tree.path(last[-1])
+            await self.cover(path[path.index(first[0]) :], chosen, certain=certain)
 
     async def fork(self, number: int) -> None:
         self.forks += 1
@@ -246,8 +271,9 @@ class History:
         assert found.stored_count == len(model.tree.parents)
         assert (found.leaf.sequence, found.leaf.depth) == (model.leaf, len(path))
         assert found.leaf.path_tokens == sum(n % 5 for n in path)
-        covered = [n for one in model.shown(model.leaf).values() for n in one]
-        assert found.covered_count == len(covered) == len(set(covered))
+        shown = model.shown(model.leaf).values()
+        assert found.covered_count == sum(map(len, shown))
+        assert not twice(shown)
 
     async def check_paths(self) -> None:
         """Every path, every branching, every overlay, and all as a watcher sees it."""
@@ -263,10 +289,16 @@ class History:
             assert {one.id: (one.from_sequence, one.to_sequence) for one in listed.items} == {
                 id_: (one[0], one[-1]) for id_, one in shown.items()
             }
-            covered = [n for one in shown.values() for n in one]
-            assert len(covered) == len(set(covered))
+            assert not twice(shown.values())
+            view = await history.view(self.key, f"m{leaf}", lambda _: True, most=1)
+            assert [one.id for one in view.overlays] == list(shown)
+            every = await history.overlays(self.key, f"m{leaf}", superseded=True, limit=1000, after=None)
+            assert {one.id for one in every.items} == model.on_path(leaf)
         for number in (0, *numbers):
-            found = await history.branches(self.key, f"m{number}" if number else "")
+            branches = await history.branches(
+                self.key, f"m{number}" if number else "", limit=1000, after=None
+            )
+            found = branches.items
             assert [(one.first.sequence, one.leaf.sequence) for one in found] == [
                 (child, model.tree.newest_leaf(child)) for child in model.tree.children(number)
             ]
@@ -275,10 +307,15 @@ class History:
             assert active == [child for child in model.tree.children(number) if child in on_path]
         changes = await history.changes(self.key, Position(sequence=0, revision=0), limit=1000)
         assert [m.sequence for m in changes.messages] == list(numbers)
-        assert {one.id for one in changes.overlays} == model.overlays.keys()
-        assert {one.id for one in changes.overlays if one.superseded_by} == {
-            id_ for id_, one in model.overlays.items() if one.superseded
+        assert {one.id: list(one.superseded_by) for one in changes.overlays} == {
+            id_: one.into for id_, one in model.overlays.items()
         }
+
+
+def twice(overlays: Iterable[Sequence[int]]) -> bool:
+    """Whether two overlays cover the same message."""
+    covered = [number for numbers in overlays for number in numbers]
+    return len(covered) > len(set(covered))
 
 
 def draft(number: int) -> Draft:

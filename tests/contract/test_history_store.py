@@ -128,7 +128,7 @@ async def test_appends_follow_the_leaf_that_was_switched_to(stores: Stores) -> N
         with pytest.raises(NotFound):
             await stores.history.switch(KEY, unknown, 24)
     with pytest.raises(NotFound):
-        await stores.history.branches(KEY, "zz")
+        await stores.history.branches(KEY, "zz", limit=9, after=None)
     with pytest.raises(NotFound):
         await stores.history.path(KEY, "zz", newest_first=False, limit=5, after=None)
 

@@ -48,9 +48,9 @@ async def test_an_overlay_with_the_same_id_is_stored_once(stores: Stores) -> Non
     assert await shown(stores) == ["o"]
     second = await overlay(stores, "m4", "m6", "p")
     await overlay(stores, "m1", "m6", "q", folds=["o", "p"])
-    assert (await overlay(stores, "m4", "m6", "p")).superseded_by == "q"
+    assert (await overlay(stores, "m4", "m6", "p")).superseded_by == ("q",)
     assert (await overlay(stores, "m1", "m6", "q", folds=["o", "p"])).id == "q"
-    assert second.superseded_by == ""
+    assert second.superseded_by == ()
     assert await shown(stores) == ["q"]
 
 
@@ -99,68 +99,24 @@ async def test_overlays_overlap_on_no_path_but_may_on_different_ones(stores: Sto
     assert (await stores.history.switch(KEY, "a8", 10)).covered_count == 7
 
 
-async def test_folded_overlays_stay_and_are_marked(stores: Stores) -> None:
-    """E-7."""
-    await say_many(stores, 12)
-    for first, last in ((1, 3), (4, 6), (7, 9)):
-        await overlay(stores, f"m{first}", f"m{last}")
-    folded = await overlay(stores, "m1", "m6", "all", folds=["m1-m3", "m4-m6"])
-    assert folded.source_ids == ("m1-m3", "m4-m6")
-    assert await shown(stores) == ["m7-m9", "all"]
-    page = await stores.history.overlays(KEY, "", superseded=True, limit=9, after=None)
-    assert {one.id: one.superseded_by for one in page.items} == {
-        "all": "",
-        "m1-m3": "all",
-        "m4-m6": "all",
-        "m7-m9": "",
-    }
-    assert (await stores.conversations.get(KEY)).covered_count == 9
-    with pytest.raises(StateConflict):
-        await overlay(stores, "m1", "m9", folds=["m1-m3", "m4-m6", "m7-m9"])
-    await overlay(stores, "m1", "m9", "more", folds=["all", "m7-m9"])
-    assert await shown(stores) == ["more"]
-    over = await stores.history.over(KEY, "", 5)
-    assert sorted(one.id for one in over) == ["all", "m4-m6", "m7-m9", "more"]
-
-
-async def test_only_what_makes_up_the_range_is_folded(stores: Stores) -> None:
-    await say(stores, "t1 t2 a3 a4 a5 a6")
-    await say(stores, "b3 b4 b5 b6", after="t2", branch=True)
-    await overlay(stores, "a3", "a4", "on a")
-    await overlay(stores, "b3", "b4", "on b")
-    await overlay(stores, "a5", "a6", "late on a")
-    for first, last, folds in (
-        ("b3", "b5", ["on b"]),  # more than what is folded
-        ("b4", "b5", ["on b"]),  # less
-        ("a3", "a4", ["on b"]),  # of another branch
-        ("b3", "b4", ["on a"]),
-        ("b5", "b6", ["late on a"]),
-        ("t1", "b6", ["on b", "on a"]),
-    ):
-        with pytest.raises(StateConflict):
-            await overlay(stores, first, last, "new", folds=folds)
-    assert (await shown(stores), await shown(stores, "a6")) == (["on b"], ["on a", "late on a"])
-    await overlay(stores, "b5", "b6", "rest of b")
-    await overlay(stores, "b3", "b6", "new", folds=["on b", "rest of b"])
-    assert (await shown(stores), await shown(stores, "a6")) == (["new"], ["on a", "late on a"])
-
-
-async def test_overlays_are_listed_in_pages_that_keep_a_fold_together(stores: Stores) -> None:
-    await say_many(stores, 20)
-    for n in range(1, 11, 2):
-        await overlay(stores, f"m{n}", f"m{n + 1}")
-    await overlay(stores, "m1", "m4", "fold", folds=["m1-m2", "m3-m4"])
-    seen: list[list[str]] = []
-    after: int | None = None
-    while True:
-        page = await stores.history.overlays(KEY, "", superseded=True, limit=2, after=after)
-        seen.append([one.id for one in page.items])
-        if page.last is None:
-            break
-        after = page.last
-        if len(seen) == 1:
-            await overlay(stores, "m11", "m12")
-    assert seen == [["m5-m6", "m7-m8"], ["m9-m10", "m1-m2", "fold", "m3-m4"], ["m11-m12"]]
+async def test_switching_asks_for_what_the_other_path_lacks(
+    stores: Stores, episodic_sql: SqlDatabase
+) -> None:
+    """E-8."""
+    await say(stores, "t1")
+    await stores.messages.append(append(*(draft(id=f"a{n}") for n in range(26)), after="t1"))
+    await say(stores, "b2 b3", after="t1", branch=True)
+    asked = await jobs(episodic_sql, "cover_messages")
+    await stores.history.switch(KEY, "t1", 10)  # to the leaf that is active already
+    assert await jobs(episodic_sql, "cover_messages") == asked
+    await stores.history.switch(KEY, "a9", 10)
+    assert len(await jobs(episodic_sql, "cover_messages")) == len(asked) + 1
+    assert (await stores.history.view(KEY, "", lambda _: True, most=10)).cover_requested
+    due = (await stores.history.uncovered(KEY)).messages
+    await overlay(stores, due[0].id, due[-1].id)
+    await stores.history.switch(KEY, "b3", 10)
+    await stores.history.switch(KEY, "a9", 10)
+    assert len(await jobs(episodic_sql, "cover_messages")) == len(asked) + 1
 
 
 async def test_the_26th_uncovered_message_asks_for_one_job_until_it_is_done(
@@ -192,15 +148,31 @@ async def test_the_26th_uncovered_message_asks_for_one_job_until_it_is_done(
 async def test_a_long_backlog_is_covered_60_messages_at_a_time(
     stores: Stores, episodic_sql: SqlDatabase
 ) -> None:
-    """E-7, E-8: each overlay asks for the next as long as more than 25 messages are uncovered."""
-    await say_many(stores, 150)
+    """E-7, E-8: each overlay asks for the next until all but the newest 5 are covered."""
+    await say_many(stores, 200)
     ranges = []
     while (due := await stores.history.uncovered(KEY)).messages:
         ranges.append((due.messages[0].id, due.messages[-1].id))
         await overlay(stores, *ranges[-1])
-    assert ranges == [("m1", "m60"), ("m61", "m120"), ("m121", "m145")]
-    assert len(await jobs(episodic_sql, "cover_messages")) == 3  # by the append, and two overlays
-    assert (await stores.conversations.get(KEY)).covered_count == 145
+        assert len(await jobs(episodic_sql, "cover_messages")) == min(len(ranges) + 1, 4)
+    assert ranges == [("m1", "m60"), ("m61", "m120"), ("m121", "m180"), ("m181", "m195")]
+    assert (await stores.conversations.get(KEY)).covered_count == 195
+
+
+async def test_a_full_overlay_goes_on_while_others_end_with_what_was_asked_for(
+    stores: Stores, episodic_sql: SqlDatabase
+) -> None:
+    """E-8: messages that come while a job is done wait for more, unless it could not keep up."""
+    await say_many(stores, 26)
+    await say_many(stores, 10, start=27)
+    await overlay(stores, "m1", "m21")  # m22 to m31 came late
+    assert len(await jobs(episodic_sql, "cover_messages")) == 1
+    await say_many(stores, 55, start=37)
+    assert len(await jobs(episodic_sql, "cover_messages")) == 2
+    await overlay(stores, "m22", "m81")
+    assert len(await jobs(episodic_sql, "cover_messages")) == 3
+    await overlay(stores, "m82", "m86")
+    assert len(await jobs(episodic_sql, "cover_messages")) == 3
 
 
 async def test_an_overlay_elsewhere_or_a_fold_does_not_ask_again(
@@ -252,20 +224,6 @@ async def test_a_window_asks_for_one_job_where_something_can_be_covered(
     assert not (await stores.history.view(KEY, "", lambda _: True, most=10)).cover_requested
 
 
-async def test_overlays_over_their_share_ask_to_be_folded(stores: Stores, episodic_sql: SqlDatabase) -> None:
-    """E-7."""
-    await say_many(stores, 9)
-    await overlay(stores, "m1", "m3", tokens=101)
-    assert await jobs(episodic_sql, "fold_overlays") == []
-    assert await stores.history.foldable(KEY) == ()
-    await overlay(stores, "m4", "m6", tokens=1)
-    assert len(await jobs(episodic_sql, "fold_overlays")) == 1
-    assert [one.id for one in await stores.history.foldable(KEY)] == ["m1-m3", "m4-m6"]
-    await overlay(stores, "m1", "m6", "fold", folds=["m1-m3", "m4-m6"], tokens=50)
-    assert len(await jobs(episodic_sql, "fold_overlays")) == 1
-    assert await stores.history.foldable(KEY) == ()
-
-
 async def test_what_is_to_be_covered_next_can_be_covered_beside_another_branch(stores: Stores) -> None:
     """E-7: an overlay that ends on the trunk is shown on both branches, so it can't lie under another."""
     await say_many(stores, 120, prefix="t")
@@ -274,7 +232,8 @@ async def test_what_is_to_be_covered_next_can_be_covered_beside_another_branch(s
     await overlay(stores, "t61", "t115")
     await overlay(stores, "t1", "t115", "whole", folds=["t1-t30", "t31-t60", "t61-t115"])
     await say(stores, "b1", after="t100", branch=True)
-    assert (await stores.conversations.get(KEY)).covered_count == 0
+    assert await shown(stores) == ["t1-t30", "t31-t60"]
+    assert (await stores.conversations.get(KEY)).covered_count == 60
     assert (await stores.history.uncovered(KEY)).messages == ()
     for n in range(2, 40):
         await say_many(stores, 1, prefix="b", start=n)
@@ -282,7 +241,7 @@ async def test_what_is_to_be_covered_next_can_be_covered_beside_another_branch(s
         if due:
             assert 3 <= len(due) <= 60
             await overlay(stores, due[0].id, due[-1].id)
-    assert (await stores.conversations.get(KEY)).covered_count >= 60
+    assert (await stores.conversations.get(KEY)).covered_count > 60
     assert "whole" not in await shown(stores)
     assert await shown(stores, "t120") == ["whole"]
 
@@ -294,3 +253,17 @@ async def test_what_is_to_be_covered_fits_an_answer(stores: Stores) -> None:
     assert [m.id for m in due] == [f"m{n}" for n in range(1, 7)]
     await overlay(stores, "m1", "m6")
     assert (await stores.history.uncovered(KEY)).messages[0].id == "m7"
+
+
+async def test_long_messages_are_covered_to_the_newest_five_too(
+    stores: Stores, episodic_sql: SqlDatabase
+) -> None:
+    """E-8: an overlay that was cut short asks for the rest."""
+    await stores.messages.append(append(*(draft("x" * 3000, f"m{n}") for n in range(1, 30))))
+    made = 0
+    while due := (await stores.history.uncovered(KEY)).messages:
+        made += 1
+        assert len(await jobs(episodic_sql, "cover_messages")) == made
+        await overlay(stores, due[0].id, due[-1].id)
+    assert len(await jobs(episodic_sql, "cover_messages")) == made == 4
+    assert (await stores.conversations.get(KEY)).covered_count == 24

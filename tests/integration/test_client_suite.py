@@ -174,7 +174,7 @@ async def test_overlays_show_in_windows_renderings_and_prompts_once_they_are_put
     )
     assert [one.id async for one in client.overlays(C)] == [folded.id]
     superseded = [one async for one in client.overlays(C, include_superseded=True)]
-    assert {one.id: one.superseded_by for one in superseded} == {put.id: folded.id, folded.id: ""}
+    assert {one.id: one.superseded_by for one in superseded} == {put.id: (folded.id,), folded.id: ()}
     coverage = await client.coverage(C)
     assert all(message.depth not in range(3, 10) for message in coverage.uncovered)
 

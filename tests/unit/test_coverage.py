@@ -17,16 +17,21 @@ from services.memory.episodic.domain.coverage import (
     CoverRules,
     Progress,
     check_new,
+    foldable,
+    goes_on,
     is_due,
+    is_shown,
     must_cover,
     must_fold,
     next_range,
     uncovered,
 )
-from services.memory.episodic.domain.model import Overlay
+from services.memory.episodic.domain.model import Fold, Overlay
+from services.memory.episodic.domain.tree import Run, Tree
 from tests.unit.window_paths import overlay
 
 RULES = CoverRules(uncovered_messages=25, uncovered_tokens=None, fold_tokens=100)
+TRUNK = Tree(2000)  # overlays of tests over depth n end at the sequence number 1000 + n
 
 
 def progress(depth: int, *, covered: int = 0, requested: int = 0, tokens: int = 0) -> Progress:
@@ -159,19 +164,89 @@ def test_an_overlay_that_overlaps_another_of_its_path_is_refused() -> None:
     new = overlay(10, 20, "s")
     for first, last in ((1, 10), (20, 30), (12, 13), (10, 20), (1, 30)):
         with pytest.raises(StateConflict) as caught:
-            check_new(new, laid([(first, last)]), [])
+            check_new(new, laid([(first, last)]), [], TRUNK)
         assert [p.field for p in caught.value.fields] == ["from_message_id"]
-    check_new(new, laid([(1, 9), (21, 30)]), [])
+    check_new(new, laid([(1, 9), (21, 30)]), [], TRUNK)
+
+
+# Messages 1 to 1030; from 1016 on another branch, 1031 to 1045, of the depths 1016 to 1030.
+FORKED = Tree(1045, [Run(first=1031, base=1015, depth=1015)])
+ON_BRANCH = replace(overlay(10, 25, "s"), id="branch", to_sequence=1040)
+
+
+def test_a_folded_overlay_is_shown_where_none_of_its_folds_ends() -> None:
+    """E-7."""
+    part = replace(
+        overlay(10, 12, "s"), folds=(Fold(id="f", to_sequence=1020), Fold(id="branch", to_sequence=1040))
+    )
+    shown = {leaf for leaf in range(1001, 1046) if is_shown(part, FORKED, leaf)}
+    assert shown == {*range(1012, 1020), *range(1031, 1040)}
+    plain = replace(part, folds=())
+    assert [is_shown(plain, FORKED, leaf) for leaf in (1011, 1012, 1030, 1045)] == [False, True, True, True]
+
+
+def test_overlays_overlap_only_where_a_path_shows_both() -> None:
+    """E-7: the path to the deeper of their last messages tells."""
+    for last, meets in ((15, True), (16, False), (20, False)):
+        other = overlay(10, last, "s")
+        for new, old in ((ON_BRANCH, other), (other, ON_BRANCH)):
+            if meets:
+                with pytest.raises(StateConflict):
+                    check_new(new, [old], [], FORKED)
+            else:
+                check_new(new, [old], [], FORKED)
+    part = overlay(12, 13, "s")
+    for end, meets in ((1020, True), (1040, False), (1041, True), (1035, False)):
+        old = replace(part, folds=(Fold(id="f", to_sequence=end),))
+        if meets:
+            with pytest.raises(StateConflict):
+                check_new(ON_BRANCH, [old], [], FORKED)
+        else:
+            check_new(ON_BRANCH, [old], [], FORKED)
+
+
+def test_what_ends_beneath_another_branch_s_overlay_is_no_end_of_a_fold() -> None:
+    overlays = laid([(1, 3), (4, 6), (7, 9), (10, 12)])
+    found = foldable(overlays, [(4, 8)])
+    assert [one.from_depth for one in found] == [1, 7, 10]
+    assert foldable(overlays, []) == overlays
+    assert foldable(overlays, [(3, 3), (1, 12)]) == []
+
+
+def test_an_overlay_goes_on_while_what_was_asked_for_is_not_covered() -> None:
+    """E-8."""
+
+    def more(ranges: Sequence[tuple[int, int]], *, depth: int, requested: int) -> bool:
+        overlays = laid(ranges)
+        return goes_on(overlays[-1], overlays, progress(depth, requested=requested), [])
+
+    assert more([(1, 60)], depth=200, requested=200)
+    assert more([(1, 60), (61, 120), (121, 180)], depth=200, requested=200)
+    assert not more([(1, 60), (61, 120), (121, 180), (181, 195)], depth=200, requested=200)
+    assert more([(1, 10)], depth=40, requested=30)
+    assert not more([(1, 25)], depth=40, requested=30)
+    assert more([(1, 60)], depth=70, requested=0)
+    assert not more([(1, 60)], depth=67, requested=0)
+    assert not more([(1, 59)], depth=70, requested=0)
 
 
 @pytest.mark.parametrize("folded", [[(10, 15)], [(10, 14), (16, 20)], [(9, 20)], [(10, 15), (16, 21)]])
 def test_only_overlays_that_make_up_the_range_are_folded(folded: list[tuple[int, int]]) -> None:
     with pytest.raises(StateConflict):
-        check_new(overlay(10, 20, "s"), [], laid(folded))
-    check_new(overlay(10, 20, "s"), [], laid([(10, 15), (16, 20)]))
+        check_new(overlay(10, 20, "s"), [], laid(folded), TRUNK)
+    parts = laid([(10, 15), (16, 20)])
+    check_new(overlay(10, 20, "s"), parts, parts, TRUNK)
 
 
-def test_what_was_folded_already_is_not_folded_again() -> None:
-    folded = laid([(10, 15), (16, 20)])
+def test_what_its_path_does_not_show_is_not_folded() -> None:
+    """E-7: what was folded there already, or lies on another branch; what was folded elsewhere is."""
+    first, second = laid([(10, 15), (16, 25)])
+    second = replace(second, to_sequence=1040)
+    for end in (1040, 1031, 1015):
+        folded = replace(first, folds=(Fold(id="o", to_sequence=end),))
+        with pytest.raises(StateConflict):
+            check_new(ON_BRANCH, [], [folded, second], FORKED)
     with pytest.raises(StateConflict):
-        check_new(overlay(10, 20, "s"), [], [folded[0], replace(folded[1], superseded_by="o")])
+        check_new(ON_BRANCH, [], [first, replace(second, to_sequence=1025)], FORKED)
+    elsewhere = replace(first, folds=(Fold(id="o", to_sequence=1030),))
+    check_new(ON_BRANCH, [elsewhere, second], [elsewhere, second], FORKED)

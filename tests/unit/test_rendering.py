@@ -8,7 +8,7 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from services.memory.episodic.domain.model import Message, Overlay
+from services.memory.episodic.domain.model import Fold, Message, Overlay
 from services.memory.episodic.domain.parts import Text
 from services.memory.episodic.domain.rendering import as_text, render
 from tests.unit.window_paths import message, overlay, overlays_of, paths, says
@@ -26,7 +26,7 @@ def shape(messages: list[Message], overlays: list[Overlay]) -> list[tuple[str, l
 
 
 def folded(first: int, last: int, into: str) -> Overlay:
-    return replace(overlay(first, last, "s"), id=f"f{first}", superseded_by=into)
+    return replace(overlay(first, last, "s"), id=f"f{first}", folds=(Fold(id=into, to_sequence=last + 1000),))
 
 
 @settings(deadline=None)
@@ -59,11 +59,12 @@ def test_what_was_folded_is_named_at_any_depth_as_far_as_it_lies_over_the_page()
         folded(7, 9, "o1"),
         replace(folded(1, 3, "f1"), id="g1"),
         replace(folded(4, 6, "f1"), id="g4"),
-        folded(12, 13, "another"),
+        folded(12, 13, "of another branch"),
     ]
     assert shape(says(*"abcdefghijkl"), overlays) == [
         ("o1", ["g1", "f1", "g4", "f7"], list(range(1, 10))),
-        ("", [], [10, 11, 12]),
+        ("", [], [10, 11]),
+        ("f12", [], [12]),
     ]
     assert shape(says(*"ab", start=4), overlays) == [("o1", ["f1", "g4"], [4, 5])]
     assert shape(says("a", start=9), overlays) == [("o1", ["f7"], [9])]

@@ -16,6 +16,7 @@ from services.memory.episodic.app.ports import (
     HistoryStore,
     NewOverlay,
     Page,
+    PathPage,
     Position,
     Progress,
     Uncovered,
@@ -112,21 +113,24 @@ class History:
 
     async def path(
         self, key: ConversationKey, leaf_id: str, *, newest_first: bool, limit: int, after: int | None
-    ) -> Page[Message, int]:
+    ) -> PathPage:
         """The messages of a path, by depth. Raises InvalidField, NotFound."""
         check_text("leaf_id", leaf_id)
         return await self._store.path(key, leaf_id, newest_first=newest_first, limit=limit, after=after)
 
-    async def branches(self, key: ConversationKey, message_id: str) -> Sequence[Branch]:
+    async def branches(
+        self, key: ConversationKey, message_id: str, *, limit: int, after: int | None
+    ) -> Page[Branch, int]:
         """The continuations of a message ("": the first messages). Raises InvalidField, NotFound."""
         check_text("message_id", message_id)
-        return await self._store.branches(key, message_id)
+        return await self._store.branches(key, message_id, limit=limit, after=after)
 
     async def switch(self, key: ConversationKey, message_id: str) -> Conversation:
         """Makes the newest leaf below a message the active one. Raises InvalidField, NotFound."""
         check_text("message_id", message_id)
         conversation = await self._store.switch(key, message_id, to_micros(self._clock()))
         self._changed.notify(key)
+        self._on_stored()
         return conversation
 
     async def fork(self, key: ConversationKey, message_id: str, new_id: str, title: str) -> Conversation:
@@ -195,19 +199,16 @@ class History:
 
     async def rendering(
         self, key: ConversationKey, leaf_id: str, *, limit: int, after: int | None
-    ) -> tuple[Sequence[Rendered], int | None]:
-        """Messages of a path with the overlays over them, and where the next page begins.
+    ) -> tuple[Sequence[Rendered], PathPage]:
+        """Messages of a path with the overlays over them, and the page of the path that they are.
 
         Raises InvalidField, NotFound.
         """
-        check_text("leaf_id", leaf_id)
-        if not leaf_id:  # named, so that both reads below see the same path, whatever leaf comes meanwhile
-            leaf_id = (await self._store.changes(key, None, limit=0)).progress.leaf.id
-        page = await self._store.path(key, leaf_id, newest_first=False, limit=limit, after=after)
+        page = await self.path(key, leaf_id, newest_first=False, limit=limit, after=after)
         if not page.items:
-            return (), None
-        overlays = await self._store.over(key, leaf_id, page.items[0].depth)
-        return render(page.items, overlays), page.last
+            return (), page
+        overlays = await self._store.over(key, page.leaf_id, page.items[0].depth)
+        return render(page.items, overlays), page
 
     async def start_of(self, key: ConversationKey) -> Position:
         """The position after all that there is now. Raises NotFound."""

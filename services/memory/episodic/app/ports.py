@@ -36,6 +36,13 @@ class Page(Generic[T, K]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PathPage(Page[Message, int]):
+    """Some messages of the path to a leaf."""
+
+    leaf_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PathView:
     """What a window is made of, as it was at one moment.
 
@@ -227,14 +234,16 @@ class HistoryStore(Protocol):
 
     async def path(
         self, key: ConversationKey, leaf_id: str, *, newest_first: bool, limit: int, after: int | None
-    ) -> Page[Message, int]:
+    ) -> PathPage:
         """The messages of a path, by depth."""
 
-    async def branches(self, key: ConversationKey, message_id: str) -> Sequence[Branch]:
+    async def branches(
+        self, key: ConversationKey, message_id: str, *, limit: int, after: int | None
+    ) -> Page[Branch, int]:
         """The continuations of a message ("": the first messages), in the order they were stored."""
 
     async def switch(self, key: ConversationKey, message_id: str, now: int) -> Conversation:
-        """Makes the newest leaf below a message the active one."""
+        """Makes the newest leaf below a message the active one; asks for a job where one is due (E-8)."""
 
     async def fork(
         self, key: ConversationKey, message_id: str, new: Conversation, *, most: int
@@ -250,19 +259,19 @@ class HistoryStore(Protocol):
     async def overlays(
         self, key: ConversationKey, leaf_id: str, *, superseded: bool, limit: int, after: int | None
     ) -> Page[Overlay, int]:
-        """The overlays of a path by revision; superseded ones only when asked for."""
+        """The live overlays of a path by revision; those folded into others of it only when asked for."""
 
     async def uncovered(self, key: ConversationKey) -> Uncovered:
         """What is to be covered next on the active path (E-7)."""
 
     async def foldable(self, key: ConversationKey) -> Sequence[Overlay]:
-        """The live overlays of the active path when they exceed their share, else none (E-7)."""
+        """The live overlays of the active path that can be folded, when they exceed their share (E-7)."""
 
     async def request_cover(self, key: ConversationKey) -> None:
         """Asks for a job that covers messages, unless one is due already."""
 
     async def over(self, key: ConversationKey, leaf_id: str, from_depth: int) -> Sequence[Overlay]:
-        """The overlays of the path to a message that reach to `from_depth` or beyond, superseded ones too."""
+        """The overlays of a path that reach to `from_depth` or beyond, folded ones too."""
 
     async def changes(self, key: ConversationKey, after: Position | None, *, limit: int) -> Changes:
         """At most `limit` messages, and the overlays, that changed after a position (None: after all)."""

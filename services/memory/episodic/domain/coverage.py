@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from services.kit.errors import FieldProblem, StateConflict
 from services.memory.episodic.domain.model import DepthRange, Overlay
+from services.memory.episodic.domain.tree import Tree
 from services.memory.episodic.domain.window_parts import HEAD_MESSAGES
 
 LEAST_COVERED = 3  # E-7
@@ -42,7 +43,7 @@ class Progress:
 
 
 def must_cover(progress: Progress, rules: CoverRules) -> bool:
-    """Whether an append makes a job due (E-8).
+    """Whether what is uncovered makes a job due, given that a range may be covered (E-8).
 
     While one is due but has not ended, it is asked for again only after as many more messages.
     """
@@ -87,6 +88,19 @@ def next_range(
     return None
 
 
+def goes_on(
+    new: Overlay, overlays: Sequence[Overlay], progress: Progress, closed: Sequence[DepthRange]
+) -> bool:
+    """Whether an overlay that covered more of the active path makes the next job due (E-8).
+
+    That is, while there is more to cover of what there was when a job was asked for: one overlay holds 60
+    messages at most, fewer if they are long. One that is full goes on with all that there is now. `progress`
+    is what was `requested` before it, `overlays` are the live ones with it.
+    """
+    depth = progress.depth if new.message_count >= MOST_COVERED else progress.requested
+    return next_range(overlays, depth, closed) is not None
+
+
 def is_due(overlays: Sequence[Overlay], depth: int, shown_from: int) -> bool:
     """Whether a window whose tail begins at `shown_from` makes a job due (E-7).
 
@@ -111,25 +125,58 @@ def _first_open(depth: int, closed: Sequence[DepthRange]) -> int:
     return depth
 
 
+def is_shown(overlay: Overlay, tree: Tree, leaf: int) -> bool:
+    """Whether the path to a message shows an overlay.
+
+    That is, where it holds the overlay's last message, and the last message of nothing that the overlay was
+    folded into. So what was folded on one branch goes on being shown on those that left it before.
+    """
+    return tree.on_path(overlay.to_sequence, leaf) and not any(
+        tree.on_path(fold.to_sequence, leaf) for fold in overlay.folds
+    )
+
+
+def foldable(overlays: Sequence[Overlay], closed: Sequence[DepthRange]) -> list[Overlay]:
+    """Those live overlays of a path that an overlay over several of them may end with.
+
+    Where one ends in `closed` (see next_range), so would the new one.
+    """
+    return [one for one in overlays if not any(begin <= one.to_depth <= end for begin, end in closed)]
+
+
 def must_fold(overlays: Sequence[Overlay], rules: CoverRules) -> bool:
     """Whether a path's live overlays exceed their share, so that the oldest are folded into one (E-7)."""
     return len(overlays) > 1 and sum(overlay.token_count for overlay in overlays) > rules.fold_tokens
 
 
-def check_new(new: Overlay, others: Sequence[Overlay], folded: Sequence[Overlay]) -> None:
-    """Refuses an overlay that overlaps another of a common path, or that folds what it does not cover.
+def check_new(new: Overlay, others: Sequence[Overlay], folded: Sequence[Overlay], tree: Tree) -> None:
+    """Refuses an overlay that some path would show over the same messages as another, or that folds what
+    its own path does not show, or what is not its range.
 
-    `others` are the live overlays that share a path with it, those to be folded left out. Raises
-    StateConflict.
+    `others` may hold any overlays of the conversation, those to be folded too. Raises StateConflict.
     """
-    for other in others:
-        if other.from_depth <= new.to_depth and new.from_depth <= other.to_depth:
-            problem = FieldProblem(field="from_message_id", description=f"overlaps overlay {other.id}")
-            raise StateConflict("overlays of one path must not overlap", fields=[problem])
     for one in folded:
-        if one.superseded_by:
+        if not tree.on_path(one.to_sequence, new.to_sequence):
+            raise StateConflict("an overlay to be folded lies on another branch")
+        if not is_shown(one, tree, new.to_sequence):
             raise StateConflict("an overlay to be folded is superseded already")
         if one.from_depth < new.from_depth or new.to_depth < one.to_depth:
             raise StateConflict("an overlay to be folded reaches beyond the new one")
+    replaced = {one.id for one in folded}
+    for other in others:
+        if other.id not in replaced and _overlap(new, other, tree):
+            problem = FieldProblem(field="from_message_id", description=f"overlaps overlay {other.id}")
+            raise StateConflict("overlays of one path must not overlap", fields=[problem])
     if folded and sum(one.message_count for one in folded) != new.message_count:
         raise StateConflict("the overlays to be folded must cover the new one's range without a gap")
+
+
+def _overlap(one: Overlay, other: Overlay, tree: Tree) -> bool:
+    """Whether some path shows both over the same messages: if any does, the shortest that holds both ends."""
+    leaf = max(one.to_sequence, other.to_sequence)
+    return (
+        other.from_depth <= one.to_depth
+        and one.from_depth <= other.to_depth
+        and is_shown(one, tree, leaf)
+        and is_shown(other, tree, leaf)
+    )

@@ -137,12 +137,21 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Fold:
+    """An overlay that another was folded into, by its id and its last message."""
+
+    id: str
+    to_sequence: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Overlay:
     """A stored summary over an unbroken range of a path, both ends included (E-7). The messages stay.
 
-    It is shown on every path that holds its last message. `source_ids` are the messages that it was written
-    from, or the overlays that were folded into it; `superseded_by` is the overlay that it was folded into.
-    `revision` orders the changes of a conversation's overlays.
+    `source_ids` are the messages that it was written from, or the overlays that were folded into it; `folds`
+    are the overlays that it was folded into itself, one for each branch on which that was done. It is shown
+    on the paths that hold its last message and that of none of its folds (domain/coverage.py). `revision`
+    orders the changes of a conversation's overlays.
     """
 
     id: str
@@ -159,8 +168,13 @@ class Overlay:
     source_ids: tuple[str, ...]
     model: str
     create_time: int
-    superseded_by: str = ""
+    folds: tuple[Fold, ...] = ()
     revision: int = 0
+
+    @property
+    def superseded_by(self) -> tuple[str, ...]:
+        """Ids of the overlays that it was folded into."""
+        return tuple(fold.id for fold in self.folds)
 
     @property
     def message_count(self) -> int:

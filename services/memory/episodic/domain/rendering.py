@@ -25,8 +25,14 @@ class Rendered:
 
 
 def render(messages: Sequence[Message], overlays: Sequence[Overlay]) -> list[Rendered]:
-    """Messages of a path, by depth, parted by the live overlay over each; `overlays` may hold more."""
-    live = [overlay for overlay in overlays if not overlay.superseded_by]
+    """Messages of a path, by depth, parted by the live overlay over each.
+
+    `overlays` are those whose last message lies on the path, folded ones too, as far as they reach to the
+    first message given or beyond. What an overlay was folded into reaches as far as itself, so it is live
+    where none of that is among them.
+    """
+    present = {overlay.id for overlay in overlays}
+    live = [overlay for overlay in overlays if present.isdisjoint(overlay.superseded_by)]
 
     def above(message: Message) -> Overlay | None:
         return next((one for one in live if one.from_depth <= message.depth <= one.to_depth), None)
@@ -48,7 +54,7 @@ def _folded_into(
     found: list[Overlay] = []
     level = {above.id}
     while level:
-        next_level = [one for one in overlays if one.superseded_by in level]
+        next_level = [one for one in overlays if not level.isdisjoint(one.superseded_by)]
         found += next_level
         level = {one.id for one in next_level}
     over = [one for one in found if one.from_depth <= last and first <= one.to_depth]

@@ -31,7 +31,7 @@ class Tree:
     """The runs of a conversation with `count` messages; `later` are those after the first, in any order."""
 
     def __init__(self, count: int, later: Sequence[Run] = ()) -> None:
-        self._count = count
+        self.count = count
         self.later = tuple(sorted(later, key=lambda run: run.first))
         self._runs = [FIRST_RUN, *self.later]
         self._firsts = [run.first for run in self._runs]
@@ -76,7 +76,7 @@ class Tree:
 
     def children(self, sequence: int) -> list[int]:
         """The messages that follow a message (ROOT: all first messages), in the order they were stored."""
-        children = [run.first for run in self._runs if run.base == sequence and run.first <= self._count]
+        children = [run.first for run in self._runs if run.base == sequence and run.first <= self.count]
         if sequence != ROOT and sequence < self._last(self._run(sequence)):
             children.insert(0, sequence + 1)
         return sorted(children)
@@ -94,4 +94,4 @@ class Tree:
 
     def _last(self, run: Run) -> int:
         at = bisect_right(self._firsts, run.first)
-        return self._firsts[at] - 1 if at < len(self._firsts) else self._count
+        return self._firsts[at] - 1 if at < len(self._firsts) else self.count

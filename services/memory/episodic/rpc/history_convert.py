@@ -10,13 +10,21 @@ from palimpsest.history.v1 import overlays_pb2, windows_pb2
 from services.kit import paging
 from services.kit.errors import InvalidField, InvalidPageToken
 from services.memory.episodic.app.history import Event
-from services.memory.episodic.app.ports import Branch, Position, Progress, Uncovered, Usage, UsageKey
+from services.memory.episodic.app.ports import (
+    Branch,
+    PathPage,
+    Position,
+    Progress,
+    Uncovered,
+    Usage,
+    UsageKey,
+)
 from services.memory.episodic.app.usage import MICROS_PER_DAY
 from services.memory.episodic.domain.cutting import Shown
 from services.memory.episodic.domain.model import ConversationKey, Message, Overlay
 from services.memory.episodic.domain.rendering import Rendered, as_text
 from services.memory.episodic.domain.window import Window
-from services.memory.episodic.rpc.convert import message_proto, micros, stamp_of
+from services.memory.episodic.rpc.convert import MAX_SEQUENCE, message_proto, micros, stamp_of
 
 
 def window_proto(window: Window, depth: int, *, exact: bool) -> windows_pb2.GetWindowResponse:
@@ -103,6 +111,24 @@ def coverage_proto(
         over_share=map(overlay_proto, over_share),
         share_tokens=share,
     )
+
+
+def path_position(
+    listing: str, request: pb.ListPathRequest | pb.RenderConversationRequest
+) -> tuple[int | None, str]:
+    """After which depth a page of a path begins, and the leaf of that path. Raises InvalidPageToken."""
+    match paging.decode(listing, request.page_token):
+        case None:
+            return None, request.leaf_id
+        case (int(depth), str(leaf_id)) if 0 <= depth < MAX_SEQUENCE:
+            return depth, leaf_id
+    raise InvalidPageToken
+
+
+def path_token(listing: str, page: PathPage) -> str:
+    """The token of the next page, which names the path, as another leaf may be active then; "" after the
+    last one."""
+    return "" if page.last is None else paging.encode(listing, (page.last, page.leaf_id))
 
 
 def watch_listing(key: ConversationKey) -> str:

@@ -66,16 +66,17 @@ class HistoryServicer(history_pb2_grpc.HistoryServiceServicer):
         key = convert.key_of(current_principal().tenant, request)
         order = "newest" if request.newest_first else "oldest"
         listing = f"ListPath {key.agent_id} {key.id} {request.leaf_id} {order}"
+        after, leaf_id = converted.path_position(listing, request)
         page = await self._history.path(
             key,
-            request.leaf_id,
+            leaf_id,
             newest_first=request.newest_first,
             limit=page_size(request.page_size),
-            after=convert.number_position(listing, request.page_token),
+            after=after,
         )
         return pb.ListPathResponse(
             messages=map(convert.message_proto, page.items),
-            next_page_token=convert.next_token(listing, page.last),
+            next_page_token=converted.path_token(listing, page),
         )
 
     async def ListBranches(
@@ -83,8 +84,17 @@ class HistoryServicer(history_pb2_grpc.HistoryServiceServicer):
     ) -> pb.ListBranchesResponse:
         """See the proto."""
         key = convert.key_of(current_principal().tenant, request)
-        branches = await self._history.branches(key, request.message_id)
-        return pb.ListBranchesResponse(branches=map(converted.branch_proto, branches))
+        listing = f"ListBranches {key.agent_id} {key.id} {request.message_id}"
+        page = await self._history.branches(
+            key,
+            request.message_id,
+            limit=page_size(request.page_size),
+            after=convert.number_position(listing, request.page_token),
+        )
+        return pb.ListBranchesResponse(
+            branches=map(converted.branch_proto, page.items),
+            next_page_token=convert.next_token(listing, page.last),
+        )
 
     async def SwitchLeaf(self, request: pb.SwitchLeafRequest, context: Context) -> pb.SwitchLeafResponse:
         """See the proto."""
@@ -106,13 +116,11 @@ class HistoryServicer(history_pb2_grpc.HistoryServiceServicer):
         """See the proto."""
         key = convert.key_of(current_principal().tenant, request)
         listing = f"RenderConversation {key.agent_id} {key.id} {request.leaf_id}"
-        ranges, last = await self._history.rendering(
-            key,
-            request.leaf_id,
-            limit=page_size(request.page_size),
-            after=convert.number_position(listing, request.page_token),
+        after, leaf_id = converted.path_position(listing, request)
+        ranges, page = await self._history.rendering(
+            key, leaf_id, limit=page_size(request.page_size), after=after
         )
-        return converted.rendering_proto(ranges, convert.next_token(listing, last))
+        return converted.rendering_proto(ranges, converted.path_token(listing, page))
 
     async def PutOverlay(
         self, request: overlays_pb2.PutOverlayRequest, context: Context

@@ -29,7 +29,7 @@ from palimpsest.history.v1 import overlays_pb2 as palimpsest_dot_history_dot_v1_
 from palimpsest.history.v1 import windows_pb2 as palimpsest_dot_history_dot_v1_dot_windows__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n#palimpsest/history/v1/history.proto\x12\x15palimpsest.history.v1\x1a\x1b\x62uf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a$palimpsest/common/v1/resources.proto\x1a$palimpsest/history/v1/overlays.proto\x1a#palimpsest/history/v1/windows.proto\"\xc2\x01\n\x0fListPathRequest\x12\x1c\n\x08\x61gent_id\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12#\n\x0f\x63onversation_id\x18\x02 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12\x19\n\x07leaf_id\x18\x03 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x01\x12\x14\n\x0cnewest_first\x18\x04 \x01(\x08\x12\x1d\n\tpage_size\x18\x05 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\xe8\x07(\x00\x12\x1c\n\npage_token\x18\x06 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x08\"\\\n\x10ListPathResponse\x12/\n\x08messages\x18\x01 \x03(\x0b\x32\x1d.palimpsest.common.v1.Message\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"v\n\x13ListBranchesRequest\x12\x1c\n\x08\x61gent_id\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12#\n\x0f\x63onversation_id\x18\x02 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12\x1c\n\nmessage_id\x18\x03 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x01\"n\n\x06\x42ranch\x12\x34\n\rfirst_message\x18\x01 \x01(\x0b\x32\x1d.palimpsest.common.v1.Message\x12\x0f\n\x07leaf_id\x18\x02 \x01(\t\x12\r\n\x05\x64\x65pth\x18\x03 \x01(\x03\x12\x0e\n\x06\x61\x63tive\x18\x04 \x01(\x08\"G\n\x14ListBranchesResponse\x12/\n\x08\x62ranches\x18\x01 \x03(\x0b\x32\x1d.palimpsest.history.v1.Branch\"v\n\x11SwitchLeafRequest\x12\x1c\n\x08\x61gent_id\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12#\n\x0f\x63onversation_id\x18\x02 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12\x1e\n\nmessage_id\x18\x03 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\"N\n\x12SwitchLeafResponse\x12\x38\n\x0c\x63onversation\x18\x01 \x01(\x0b\x32\".palimpsest.common.v1.Conversation\"\xd6\x01\n\x17\x46orkConversationRequest\x12\x1c\n\x08\x61gent_id\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12#\n\x0f\x63onversation_id\x18\x02 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12\x1e\n\nmessage_id\x18\x03 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12?\n\x13new_conversation_id\x18\x04 \x01(\tB\"\xbaH\x1fr\x1a\x32\x18^[A-Za-z0-9._:-]{1,128}$\xd8\x01\x01\x12\x17\n\x05title\x18\x05 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x02\"T\n\x18\x46orkConversationResponse\x12\x38\n\x0c\x63onversation\x18\x01 \x01(\x0b\x32\".palimpsest.common.v1.Conversation\"\xb6\x01\n\x19RenderConversationRequest\x12\x1c\n\x08\x61gent_id\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12#\n\x0f\x63onversation_id\x18\x02 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12\x19\n\x07leaf_id\x18\x03 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x01\x12\x1d\n\tpage_size\x18\x04 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\xe8\x07(\x00\x12\x1c\n\npage_token\x18\x05 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x08\"\xa1\x01\n\rRenderedRange\x12/\n\x07overlay\x18\x01 \x01(\x0b\x32\x1e.palimpsest.history.v1.Overlay\x12.\n\x06\x66olded\x18\x02 \x03(\x0b\x32\x1e.palimpsest.history.v1.Overlay\x12/\n\x08messages\x18\x03 \x03(\x0b\x32\x1d.palimpsest.common.v1.Message\"y\n\x1aRenderConversationResponse\x12\x34\n\x06ranges\x18\x01 \x03(\x0b\x32$.palimpsest.history.v1.RenderedRange\x12\x0c\n\x04text\x18\x02 \x01(\t\x12\x17\n\x0fnext_page_token\x18\x03 \x01(\t\"\xab\x01\n\x18WatchConversationRequest\x12\x1c\n\x08\x61gent_id\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12#\n\x0f\x63onversation_id\x18\x02 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12!\n\x0e\x61\x66ter_sequence\x18\x03 \x01(\x03\x42\x07\xbaH\x04\"\x02(\x00H\x00\x12 \n\x0cresume_token\x18\x04 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x08H\x00\x42\x07\n\x05start\"A\n\rOverlayChange\x12\x30\n\x08overlays\x18\x01 \x03(\x0b\x32\x1e.palimpsest.history.v1.Overlay\"u\n\x0f\x44\x65rivedProgress\x12\x0f\n\x07leaf_id\x18\x01 \x01(\t\x12\x14\n\x0cstored_count\x18\x02 \x01(\x03\x12\r\n\x05\x64\x65pth\x18\x03 \x01(\x03\x12\x15\n\rcovered_count\x18\x04 \x01(\x03\x12\x15\n\rindexed_count\x18\x05 \x01(\x03\"\xe8\x01\n\x19WatchConversationResponse\x12\x30\n\x07message\x18\x01 \x01(\x0b\x32\x1d.palimpsest.common.v1.MessageH\x00\x12>\n\x0eoverlay_change\x18\x02 \x01(\x0b\x32$.palimpsest.history.v1.OverlayChangeH\x00\x12:\n\x08progress\x18\x03 \x01(\x0b\x32&.palimpsest.history.v1.DerivedProgressH\x00\x12\x14\n\x0cresume_token\x18\x04 \x01(\tB\x07\n\x05\x65vent\"=\n\nCallTokens\x12\x16\n\x05input\x18\x01 \x01(\x03\x42\x07\xbaH\x04\"\x02(\x00\x12\x17\n\x06output\x18\x02 \x01(\x03\x42\x07\xbaH\x04\"\x02(\x00\"@\n\tCallTexts\x12\x18\n\x05input\x18\x01 \x01(\tB\t\xbaH\x06r\x04(\x80\x80@\x12\x19\n\x06output\x18\x02 \x01(\tB\t\xbaH\x06r\x04(\x80\x80@\"\x81\x02\n\x12RecordUsageRequest\x12\x1c\n\x08\x61gent_id\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12!\n\x0f\x63onversation_id\x18\x02 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x01\x12\x17\n\x04tier\x18\x03 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18@\x12\x19\n\x05model\x18\x04 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12\x33\n\x06tokens\x18\x05 \x01(\x0b\x32!.palimpsest.history.v1.CallTokensH\x00\x12\x31\n\x05texts\x18\x06 \x01(\x0b\x32 .palimpsest.history.v1.CallTextsH\x00\x42\x0e\n\x05spent\x12\x05\xbaH\x02\x08\x01\"H\n\x13RecordUsageResponse\x12\x31\n\x06tokens\x18\x01 \x01(\x0b\x32!.palimpsest.history.v1.CallTokens\"\xb0\x01\n\x0fGetUsageRequest\x12\x1c\n\x08\x61gent_id\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12!\n\x0f\x63onversation_id\x18\x02 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x01\x12.\n\nstart_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08\x65nd_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\xbe\x01\n\x08UsageRow\x12\'\n\x03\x64\x61y\x18\x01 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x17\n\x0f\x63onversation_id\x18\x02 \x01(\t\x12\x0c\n\x04tier\x18\x03 \x01(\t\x12\r\n\x05model\x18\x04 \x01(\t\x12\r\n\x05\x63\x61lls\x18\x05 \x01(\x03\x12\x17\n\x0f\x65stimated_calls\x18\x06 \x01(\x03\x12\x14\n\x0cinput_tokens\x18\x07 \x01(\x03\x12\x15\n\routput_tokens\x18\x08 \x01(\x03\"A\n\x10GetUsageResponse\x12-\n\x04rows\x18\x01 \x03(\x0b\x32\x1f.palimpsest.history.v1.UsageRow2\xa0\n\n\x0eHistoryService\x12\x63\n\tGetWindow\x12\'.palimpsest.history.v1.GetWindowRequest\x1a(.palimpsest.history.v1.GetWindowResponse\"\x03\x90\x02\x01\x12`\n\x08ListPath\x12&.palimpsest.history.v1.ListPathRequest\x1a\'.palimpsest.history.v1.ListPathResponse\"\x03\x90\x02\x01\x12l\n\x0cListBranches\x12*.palimpsest.history.v1.ListBranchesRequest\x1a+.palimpsest.history.v1.ListBranchesResponse\"\x03\x90\x02\x01\x12\x61\n\nSwitchLeaf\x12(.palimpsest.history.v1.SwitchLeafRequest\x1a).palimpsest.history.v1.SwitchLeafResponse\x12s\n\x10\x46orkConversation\x12..palimpsest.history.v1.ForkConversationRequest\x1a/.palimpsest.history.v1.ForkConversationResponse\x12~\n\x12RenderConversation\x12\x30.palimpsest.history.v1.RenderConversationRequest\x1a\x31.palimpsest.history.v1.RenderConversationResponse\"\x03\x90\x02\x01\x12\x61\n\nPutOverlay\x12(.palimpsest.history.v1.PutOverlayRequest\x1a).palimpsest.history.v1.PutOverlayResponse\x12l\n\x0cListOverlays\x12*.palimpsest.history.v1.ListOverlaysRequest\x1a+.palimpsest.history.v1.ListOverlaysResponse\"\x03\x90\x02\x01\x12i\n\x0bGetCoverage\x12).palimpsest.history.v1.GetCoverageRequest\x1a*.palimpsest.history.v1.GetCoverageResponse\"\x03\x90\x02\x01\x12}\n\x11WatchConversation\x12/.palimpsest.history.v1.WatchConversationRequest\x1a\x30.palimpsest.history.v1.WatchConversationResponse\"\x03\x90\x02\x01\x30\x01\x12\x64\n\x0bRecordUsage\x12).palimpsest.history.v1.RecordUsageRequest\x1a*.palimpsest.history.v1.RecordUsageResponse\x12`\n\x08GetUsage\x12&.palimpsest.history.v1.GetUsageRequest\x1a\'.palimpsest.history.v1.GetUsageResponse\"\x03\x90\x02\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n#palimpsest/history/v1/history.proto\x12\x15palimpsest.history.v1\x1a\x1b\x62uf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a$palimpsest/common/v1/resources.proto\x1a$palimpsest/history/v1/overlays.proto\x1a#palimpsest/history/v1/windows.proto\"\xc2\x01\n\x0fListPathRequest\x12\x1c\n\x08\x61gent_id\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12#\n\x0f\x63onversation_id\x18\x02 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12\x19\n\x07leaf_id\x18\x03 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x01\x12\x14\n\x0cnewest_first\x18\x04 \x01(\x08\x12\x1d\n\tpage_size\x18\x05 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\xe8\x07(\x00\x12\x1c\n\npage_token\x18\x06 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x08\"\\\n\x10ListPathResponse\x12/\n\x08messages\x18\x01 \x03(\x0b\x32\x1d.palimpsest.common.v1.Message\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\xb3\x01\n\x13ListBranchesRequest\x12\x1c\n\x08\x61gent_id\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12#\n\x0f\x63onversation_id\x18\x02 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12\x1c\n\nmessage_id\x18\x03 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x01\x12\x1d\n\tpage_size\x18\x04 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\xe8\x07(\x00\x12\x1c\n\npage_token\x18\x05 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x08\"n\n\x06\x42ranch\x12\x34\n\rfirst_message\x18\x01 \x01(\x0b\x32\x1d.palimpsest.common.v1.Message\x12\x0f\n\x07leaf_id\x18\x02 \x01(\t\x12\r\n\x05\x64\x65pth\x18\x03 \x01(\x03\x12\x0e\n\x06\x61\x63tive\x18\x04 \x01(\x08\"`\n\x14ListBranchesResponse\x12/\n\x08\x62ranches\x18\x01 \x03(\x0b\x32\x1d.palimpsest.history.v1.Branch\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"v\n\x11SwitchLeafRequest\x12\x1c\n\x08\x61gent_id\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12#\n\x0f\x63onversation_id\x18\x02 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12\x1e\n\nmessage_id\x18\x03 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\"N\n\x12SwitchLeafResponse\x12\x38\n\x0c\x63onversation\x18\x01 \x01(\x0b\x32\".palimpsest.common.v1.Conversation\"\xd6\x01\n\x17\x46orkConversationRequest\x12\x1c\n\x08\x61gent_id\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12#\n\x0f\x63onversation_id\x18\x02 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12\x1e\n\nmessage_id\x18\x03 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12?\n\x13new_conversation_id\x18\x04 \x01(\tB\"\xbaH\x1fr\x1a\x32\x18^[A-Za-z0-9._:-]{1,128}$\xd8\x01\x01\x12\x17\n\x05title\x18\x05 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x02\"T\n\x18\x46orkConversationResponse\x12\x38\n\x0c\x63onversation\x18\x01 \x01(\x0b\x32\".palimpsest.common.v1.Conversation\"\xb6\x01\n\x19RenderConversationRequest\x12\x1c\n\x08\x61gent_id\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12#\n\x0f\x63onversation_id\x18\x02 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12\x19\n\x07leaf_id\x18\x03 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x01\x12\x1d\n\tpage_size\x18\x04 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\xe8\x07(\x00\x12\x1c\n\npage_token\x18\x05 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x08\"\xa1\x01\n\rRenderedRange\x12/\n\x07overlay\x18\x01 \x01(\x0b\x32\x1e.palimpsest.history.v1.Overlay\x12.\n\x06\x66olded\x18\x02 \x03(\x0b\x32\x1e.palimpsest.history.v1.Overlay\x12/\n\x08messages\x18\x03 \x03(\x0b\x32\x1d.palimpsest.common.v1.Message\"y\n\x1aRenderConversationResponse\x12\x34\n\x06ranges\x18\x01 \x03(\x0b\x32$.palimpsest.history.v1.RenderedRange\x12\x0c\n\x04text\x18\x02 \x01(\t\x12\x17\n\x0fnext_page_token\x18\x03 \x01(\t\"\xab\x01\n\x18WatchConversationRequest\x12\x1c\n\x08\x61gent_id\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12#\n\x0f\x63onversation_id\x18\x02 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12!\n\x0e\x61\x66ter_sequence\x18\x03 \x01(\x03\x42\x07\xbaH\x04\"\x02(\x00H\x00\x12 \n\x0cresume_token\x18\x04 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x08H\x00\x42\x07\n\x05start\"A\n\rOverlayChange\x12\x30\n\x08overlays\x18\x01 \x03(\x0b\x32\x1e.palimpsest.history.v1.Overlay\"u\n\x0f\x44\x65rivedProgress\x12\x0f\n\x07leaf_id\x18\x01 \x01(\t\x12\x14\n\x0cstored_count\x18\x02 \x01(\x03\x12\r\n\x05\x64\x65pth\x18\x03 \x01(\x03\x12\x15\n\rcovered_count\x18\x04 \x01(\x03\x12\x15\n\rindexed_count\x18\x05 \x01(\x03\"\xe8\x01\n\x19WatchConversationResponse\x12\x30\n\x07message\x18\x01 \x01(\x0b\x32\x1d.palimpsest.common.v1.MessageH\x00\x12>\n\x0eoverlay_change\x18\x02 \x01(\x0b\x32$.palimpsest.history.v1.OverlayChangeH\x00\x12:\n\x08progress\x18\x03 \x01(\x0b\x32&.palimpsest.history.v1.DerivedProgressH\x00\x12\x14\n\x0cresume_token\x18\x04 \x01(\tB\x07\n\x05\x65vent\"=\n\nCallTokens\x12\x16\n\x05input\x18\x01 \x01(\x03\x42\x07\xbaH\x04\"\x02(\x00\x12\x17\n\x06output\x18\x02 \x01(\x03\x42\x07\xbaH\x04\"\x02(\x00\"@\n\tCallTexts\x12\x18\n\x05input\x18\x01 \x01(\tB\t\xbaH\x06r\x04(\x80\x80@\x12\x19\n\x06output\x18\x02 \x01(\tB\t\xbaH\x06r\x04(\x80\x80@\"\x81\x02\n\x12RecordUsageRequest\x12\x1c\n\x08\x61gent_id\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12!\n\x0f\x63onversation_id\x18\x02 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x01\x12\x17\n\x04tier\x18\x03 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18@\x12\x19\n\x05model\x18\x04 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12\x33\n\x06tokens\x18\x05 \x01(\x0b\x32!.palimpsest.history.v1.CallTokensH\x00\x12\x31\n\x05texts\x18\x06 \x01(\x0b\x32 .palimpsest.history.v1.CallTextsH\x00\x42\x0e\n\x05spent\x12\x05\xbaH\x02\x08\x01\"H\n\x13RecordUsageResponse\x12\x31\n\x06tokens\x18\x01 \x01(\x0b\x32!.palimpsest.history.v1.CallTokens\"\xb0\x01\n\x0fGetUsageRequest\x12\x1c\n\x08\x61gent_id\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12!\n\x0f\x63onversation_id\x18\x02 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x01\x12.\n\nstart_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08\x65nd_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\xbe\x01\n\x08UsageRow\x12\'\n\x03\x64\x61y\x18\x01 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x17\n\x0f\x63onversation_id\x18\x02 \x01(\t\x12\x0c\n\x04tier\x18\x03 \x01(\t\x12\r\n\x05model\x18\x04 \x01(\t\x12\r\n\x05\x63\x61lls\x18\x05 \x01(\x03\x12\x17\n\x0f\x65stimated_calls\x18\x06 \x01(\x03\x12\x14\n\x0cinput_tokens\x18\x07 \x01(\x03\x12\x15\n\routput_tokens\x18\x08 \x01(\x03\"A\n\x10GetUsageResponse\x12-\n\x04rows\x18\x01 \x03(\x0b\x32\x1f.palimpsest.history.v1.UsageRow2\xa0\n\n\x0eHistoryService\x12\x63\n\tGetWindow\x12\'.palimpsest.history.v1.GetWindowRequest\x1a(.palimpsest.history.v1.GetWindowResponse\"\x03\x90\x02\x01\x12`\n\x08ListPath\x12&.palimpsest.history.v1.ListPathRequest\x1a\'.palimpsest.history.v1.ListPathResponse\"\x03\x90\x02\x01\x12l\n\x0cListBranches\x12*.palimpsest.history.v1.ListBranchesRequest\x1a+.palimpsest.history.v1.ListBranchesResponse\"\x03\x90\x02\x01\x12\x61\n\nSwitchLeaf\x12(.palimpsest.history.v1.SwitchLeafRequest\x1a).palimpsest.history.v1.SwitchLeafResponse\x12s\n\x10\x46orkConversation\x12..palimpsest.history.v1.ForkConversationRequest\x1a/.palimpsest.history.v1.ForkConversationResponse\x12~\n\x12RenderConversation\x12\x30.palimpsest.history.v1.RenderConversationRequest\x1a\x31.palimpsest.history.v1.RenderConversationResponse\"\x03\x90\x02\x01\x12\x61\n\nPutOverlay\x12(.palimpsest.history.v1.PutOverlayRequest\x1a).palimpsest.history.v1.PutOverlayResponse\x12l\n\x0cListOverlays\x12*.palimpsest.history.v1.ListOverlaysRequest\x1a+.palimpsest.history.v1.ListOverlaysResponse\"\x03\x90\x02\x01\x12i\n\x0bGetCoverage\x12).palimpsest.history.v1.GetCoverageRequest\x1a*.palimpsest.history.v1.GetCoverageResponse\"\x03\x90\x02\x01\x12}\n\x11WatchConversation\x12/.palimpsest.history.v1.WatchConversationRequest\x1a\x30.palimpsest.history.v1.WatchConversationResponse\"\x03\x90\x02\x01\x30\x01\x12\x64\n\x0bRecordUsage\x12).palimpsest.history.v1.RecordUsageRequest\x1a*.palimpsest.history.v1.RecordUsageResponse\x12`\n\x08GetUsage\x12&.palimpsest.history.v1.GetUsageRequest\x1a\'.palimpsest.history.v1.GetUsageResponse\"\x03\x90\x02\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -52,6 +52,10 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_LISTBRANCHESREQUEST'].fields_by_name['conversation_id']._serialized_options = b'\272H\007r\005\020\001\030\200\001'
   _globals['_LISTBRANCHESREQUEST'].fields_by_name['message_id']._loaded_options = None
   _globals['_LISTBRANCHESREQUEST'].fields_by_name['message_id']._serialized_options = b'\272H\005r\003\030\200\001'
+  _globals['_LISTBRANCHESREQUEST'].fields_by_name['page_size']._loaded_options = None
+  _globals['_LISTBRANCHESREQUEST'].fields_by_name['page_size']._serialized_options = b'\272H\007\032\005\030\350\007(\000'
+  _globals['_LISTBRANCHESREQUEST'].fields_by_name['page_token']._loaded_options = None
+  _globals['_LISTBRANCHESREQUEST'].fields_by_name['page_token']._serialized_options = b'\272H\005r\003\030\200\010'
   _globals['_SWITCHLEAFREQUEST'].fields_by_name['agent_id']._loaded_options = None
   _globals['_SWITCHLEAFREQUEST'].fields_by_name['agent_id']._serialized_options = b'\272H\007r\005\020\001\030\200\001'
   _globals['_SWITCHLEAFREQUEST'].fields_by_name['conversation_id']._loaded_options = None
@@ -128,48 +132,48 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_LISTPATHREQUEST']._serialized_end=432
   _globals['_LISTPATHRESPONSE']._serialized_start=434
   _globals['_LISTPATHRESPONSE']._serialized_end=526
-  _globals['_LISTBRANCHESREQUEST']._serialized_start=528
-  _globals['_LISTBRANCHESREQUEST']._serialized_end=646
-  _globals['_BRANCH']._serialized_start=648
-  _globals['_BRANCH']._serialized_end=758
-  _globals['_LISTBRANCHESRESPONSE']._serialized_start=760
-  _globals['_LISTBRANCHESRESPONSE']._serialized_end=831
-  _globals['_SWITCHLEAFREQUEST']._serialized_start=833
-  _globals['_SWITCHLEAFREQUEST']._serialized_end=951
-  _globals['_SWITCHLEAFRESPONSE']._serialized_start=953
-  _globals['_SWITCHLEAFRESPONSE']._serialized_end=1031
-  _globals['_FORKCONVERSATIONREQUEST']._serialized_start=1034
-  _globals['_FORKCONVERSATIONREQUEST']._serialized_end=1248
-  _globals['_FORKCONVERSATIONRESPONSE']._serialized_start=1250
-  _globals['_FORKCONVERSATIONRESPONSE']._serialized_end=1334
-  _globals['_RENDERCONVERSATIONREQUEST']._serialized_start=1337
-  _globals['_RENDERCONVERSATIONREQUEST']._serialized_end=1519
-  _globals['_RENDEREDRANGE']._serialized_start=1522
-  _globals['_RENDEREDRANGE']._serialized_end=1683
-  _globals['_RENDERCONVERSATIONRESPONSE']._serialized_start=1685
-  _globals['_RENDERCONVERSATIONRESPONSE']._serialized_end=1806
-  _globals['_WATCHCONVERSATIONREQUEST']._serialized_start=1809
-  _globals['_WATCHCONVERSATIONREQUEST']._serialized_end=1980
-  _globals['_OVERLAYCHANGE']._serialized_start=1982
-  _globals['_OVERLAYCHANGE']._serialized_end=2047
-  _globals['_DERIVEDPROGRESS']._serialized_start=2049
-  _globals['_DERIVEDPROGRESS']._serialized_end=2166
-  _globals['_WATCHCONVERSATIONRESPONSE']._serialized_start=2169
-  _globals['_WATCHCONVERSATIONRESPONSE']._serialized_end=2401
-  _globals['_CALLTOKENS']._serialized_start=2403
-  _globals['_CALLTOKENS']._serialized_end=2464
-  _globals['_CALLTEXTS']._serialized_start=2466
-  _globals['_CALLTEXTS']._serialized_end=2530
-  _globals['_RECORDUSAGEREQUEST']._serialized_start=2533
-  _globals['_RECORDUSAGEREQUEST']._serialized_end=2790
-  _globals['_RECORDUSAGERESPONSE']._serialized_start=2792
-  _globals['_RECORDUSAGERESPONSE']._serialized_end=2864
-  _globals['_GETUSAGEREQUEST']._serialized_start=2867
-  _globals['_GETUSAGEREQUEST']._serialized_end=3043
-  _globals['_USAGEROW']._serialized_start=3046
-  _globals['_USAGEROW']._serialized_end=3236
-  _globals['_GETUSAGERESPONSE']._serialized_start=3238
-  _globals['_GETUSAGERESPONSE']._serialized_end=3303
-  _globals['_HISTORYSERVICE']._serialized_start=3306
-  _globals['_HISTORYSERVICE']._serialized_end=4618
+  _globals['_LISTBRANCHESREQUEST']._serialized_start=529
+  _globals['_LISTBRANCHESREQUEST']._serialized_end=708
+  _globals['_BRANCH']._serialized_start=710
+  _globals['_BRANCH']._serialized_end=820
+  _globals['_LISTBRANCHESRESPONSE']._serialized_start=822
+  _globals['_LISTBRANCHESRESPONSE']._serialized_end=918
+  _globals['_SWITCHLEAFREQUEST']._serialized_start=920
+  _globals['_SWITCHLEAFREQUEST']._serialized_end=1038
+  _globals['_SWITCHLEAFRESPONSE']._serialized_start=1040
+  _globals['_SWITCHLEAFRESPONSE']._serialized_end=1118
+  _globals['_FORKCONVERSATIONREQUEST']._serialized_start=1121
+  _globals['_FORKCONVERSATIONREQUEST']._serialized_end=1335
+  _globals['_FORKCONVERSATIONRESPONSE']._serialized_start=1337
+  _globals['_FORKCONVERSATIONRESPONSE']._serialized_end=1421
+  _globals['_RENDERCONVERSATIONREQUEST']._serialized_start=1424
+  _globals['_RENDERCONVERSATIONREQUEST']._serialized_end=1606
+  _globals['_RENDEREDRANGE']._serialized_start=1609
+  _globals['_RENDEREDRANGE']._serialized_end=1770
+  _globals['_RENDERCONVERSATIONRESPONSE']._serialized_start=1772
+  _globals['_RENDERCONVERSATIONRESPONSE']._serialized_end=1893
+  _globals['_WATCHCONVERSATIONREQUEST']._serialized_start=1896
+  _globals['_WATCHCONVERSATIONREQUEST']._serialized_end=2067
+  _globals['_OVERLAYCHANGE']._serialized_start=2069
+  _globals['_OVERLAYCHANGE']._serialized_end=2134
+  _globals['_DERIVEDPROGRESS']._serialized_start=2136
+  _globals['_DERIVEDPROGRESS']._serialized_end=2253
+  _globals['_WATCHCONVERSATIONRESPONSE']._serialized_start=2256
+  _globals['_WATCHCONVERSATIONRESPONSE']._serialized_end=2488
+  _globals['_CALLTOKENS']._serialized_start=2490
+  _globals['_CALLTOKENS']._serialized_end=2551
+  _globals['_CALLTEXTS']._serialized_start=2553
+  _globals['_CALLTEXTS']._serialized_end=2617
+  _globals['_RECORDUSAGEREQUEST']._serialized_start=2620
+  _globals['_RECORDUSAGEREQUEST']._serialized_end=2877
+  _globals['_RECORDUSAGERESPONSE']._serialized_start=2879
+  _globals['_RECORDUSAGERESPONSE']._serialized_end=2951
+  _globals['_GETUSAGEREQUEST']._serialized_start=2954
+  _globals['_GETUSAGEREQUEST']._serialized_end=3130
+  _globals['_USAGEROW']._serialized_start=3133
+  _globals['_USAGEROW']._serialized_end=3323
+  _globals['_GETUSAGERESPONSE']._serialized_start=3325
+  _globals['_GETUSAGERESPONSE']._serialized_end=3390
+  _globals['_HISTORYSERVICE']._serialized_start=3393
+  _globals['_HISTORYSERVICE']._serialized_end=4705
 # @@protoc_insertion_point(module_scope)

@@ -100,6 +100,8 @@ class ListBranchesRequest(_message.Message):
     AGENT_ID_FIELD_NUMBER: _builtins.int
     CONVERSATION_ID_FIELD_NUMBER: _builtins.int
     MESSAGE_ID_FIELD_NUMBER: _builtins.int
+    PAGE_SIZE_FIELD_NUMBER: _builtins.int
+    PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     agent_id: _builtins.str
     """The agent."""
     conversation_id: _builtins.str
@@ -108,16 +110,22 @@ class ListBranchesRequest(_message.Message):
     """The message whose continuations are asked for. Default: the root, whose continuations are the first
     messages.
     """
+    page_size: _builtins.int
+    """At most 1,000. Default 100. A page is shorter where its first messages are long."""
+    page_token: _builtins.str
+    """From the previous page."""
     def __init__(
         self,
         *,
         agent_id: _builtins.str = ...,
         conversation_id: _builtins.str = ...,
         message_id: _builtins.str = ...,
+        page_size: _builtins.int = ...,
+        page_token: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["agent_id", b"agent_id", "conversation_id", b"conversation_id", "message_id", b"message_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["agent_id", b"agent_id", "conversation_id", b"conversation_id", "message_id", b"message_id", "page_size", b"page_size", "page_token", b"page_token"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -166,18 +174,22 @@ class ListBranchesResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     BRANCHES_FIELD_NUMBER: _builtins.int
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    next_page_token: _builtins.str
+    """For the next page; empty on the last."""
     @_builtins.property
     def branches(self) -> _containers.RepeatedCompositeFieldContainer[Global___Branch]:
-        """In the order they were begun."""
+        """The page, in the order they were begun."""
 
     def __init__(
         self,
         *,
         branches: _abc.Iterable[Global___Branch] | None = ...,
+        next_page_token: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["branches", b"branches"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["branches", b"branches", "next_page_token", b"next_page_token"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -352,7 +364,9 @@ class RenderedRange(_message.Message):
 
     @_builtins.property
     def folded(self) -> _containers.RepeatedCompositeFieldContainer[_overlays_pb2.Overlay]:
-        """The overlays that were folded into it and that lie over these messages, the oldest first."""
+        """The overlays of the path that were folded into it, at any depth, and that lie over these messages, the oldest
+        first.
+        """
 
     @_builtins.property
     def messages(self) -> _containers.RepeatedCompositeFieldContainer[_resources_pb2.Message]:
@@ -450,7 +464,7 @@ class OverlayChange(_message.Message):
     OVERLAYS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def overlays(self) -> _containers.RepeatedCompositeFieldContainer[_overlays_pb2.Overlay]:
-        """The new one, if there is one, and those that it superseded."""
+        """The new one, if there is one, and those that were folded into it."""
 
     def __init__(
         self,

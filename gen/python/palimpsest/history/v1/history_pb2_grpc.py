@@ -114,15 +114,15 @@ class HistoryServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ListPath(self, request, context):
-        """Lists the messages of a path, from its root to a leaf, by depth. Errors: RESOURCE_NOT_FOUND,
-        INVALID_PAGE_TOKEN.
+        """Lists the messages of a path, from its root to a leaf, by depth. All pages are of the path that the first one
+        was of, whatever becomes the active leaf meanwhile. Errors: RESOURCE_NOT_FOUND, INVALID_PAGE_TOKEN.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListBranches(self, request, context):
-        """Lists the continuations of a message. Errors: RESOURCE_NOT_FOUND.
+        """Lists the continuations of a message. Errors: RESOURCE_NOT_FOUND, INVALID_PAGE_TOKEN.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -144,7 +144,8 @@ class HistoryServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def RenderConversation(self, request, context):
-        """Shows a path with its overlays over the originals. Errors: RESOURCE_NOT_FOUND, INVALID_PAGE_TOKEN.
+        """Shows a path with its overlays over the originals; all pages are of the path that the first one was of.
+        Errors: RESOURCE_NOT_FOUND, INVALID_PAGE_TOKEN.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -179,7 +180,7 @@ class HistoryServiceServicer:
     def WatchConversation(self, request, context):
         """Streams messages, overlays and the progress of derived work as they come, each once and in order, until the
         caller ends it. Errors: RESOURCE_NOT_FOUND, INVALID_FIELD (a resume token of another conversation),
-        OVERLOADED (the caller reads too slowly; metadata "resume_token" says where to go on).
+        OVERLOADED (the caller reads too slowly; metadata "resume_after" says where to go on).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

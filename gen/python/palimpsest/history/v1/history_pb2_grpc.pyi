@@ -42,11 +42,11 @@ class HistoryServiceStub:
     RESOURCE_NOT_FOUND.
     """
     ListPath: _grpc.UnaryUnaryMultiCallable[_history_pb2.ListPathRequest, _history_pb2.ListPathResponse]
-    """Lists the messages of a path, from its root to a leaf, by depth. Errors: RESOURCE_NOT_FOUND,
-    INVALID_PAGE_TOKEN.
+    """Lists the messages of a path, from its root to a leaf, by depth. All pages are of the path that the first one
+    was of, whatever becomes the active leaf meanwhile. Errors: RESOURCE_NOT_FOUND, INVALID_PAGE_TOKEN.
     """
     ListBranches: _grpc.UnaryUnaryMultiCallable[_history_pb2.ListBranchesRequest, _history_pb2.ListBranchesResponse]
-    """Lists the continuations of a message. Errors: RESOURCE_NOT_FOUND."""
+    """Lists the continuations of a message. Errors: RESOURCE_NOT_FOUND, INVALID_PAGE_TOKEN."""
     SwitchLeaf: _grpc.UnaryUnaryMultiCallable[_history_pb2.SwitchLeafRequest, _history_pb2.SwitchLeafResponse]
     """Makes another path the active one. Errors: RESOURCE_NOT_FOUND."""
     ForkConversation: _grpc.UnaryUnaryMultiCallable[_history_pb2.ForkConversationRequest, _history_pb2.ForkConversationResponse]
@@ -54,7 +54,9 @@ class HistoryServiceStub:
     one made first. Errors: RESOURCE_NOT_FOUND, RESOURCE_EXISTS, LIMIT_EXCEEDED (path too long to copy).
     """
     RenderConversation: _grpc.UnaryUnaryMultiCallable[_history_pb2.RenderConversationRequest, _history_pb2.RenderConversationResponse]
-    """Shows a path with its overlays over the originals. Errors: RESOURCE_NOT_FOUND, INVALID_PAGE_TOKEN."""
+    """Shows a path with its overlays over the originals; all pages are of the path that the first one was of.
+    Errors: RESOURCE_NOT_FOUND, INVALID_PAGE_TOKEN.
+    """
     PutOverlay: _grpc.UnaryUnaryMultiCallable[_overlays_pb2.PutOverlayRequest, _overlays_pb2.PutOverlayResponse]
     """Stores a summary over a range of messages, and folds older overlays into it if they are named. The same id
     and content again return the stored one. Errors: INVALID_FIELD (the range is no part of a path, the summary
@@ -72,7 +74,7 @@ class HistoryServiceStub:
     WatchConversation: _grpc.UnaryStreamMultiCallable[_history_pb2.WatchConversationRequest, _history_pb2.WatchConversationResponse]
     """Streams messages, overlays and the progress of derived work as they come, each once and in order, until the
     caller ends it. Errors: RESOURCE_NOT_FOUND, INVALID_FIELD (a resume token of another conversation),
-    OVERLOADED (the caller reads too slowly; metadata "resume_token" says where to go on).
+    OVERLOADED (the caller reads too slowly; metadata "resume_after" says where to go on).
     """
     RecordUsage: _grpc.UnaryUnaryMultiCallable[_history_pb2.RecordUsageRequest, _history_pb2.RecordUsageResponse]
     """Counts calls of a model and their tokens. Errors: RESOURCE_NOT_FOUND (agent)."""
@@ -91,11 +93,11 @@ class HistoryServiceAsyncStub(HistoryServiceStub):
     RESOURCE_NOT_FOUND.
     """
     ListPath: _aio.UnaryUnaryMultiCallable[_history_pb2.ListPathRequest, _history_pb2.ListPathResponse]  # type: ignore[assignment]
-    """Lists the messages of a path, from its root to a leaf, by depth. Errors: RESOURCE_NOT_FOUND,
-    INVALID_PAGE_TOKEN.
+    """Lists the messages of a path, from its root to a leaf, by depth. All pages are of the path that the first one
+    was of, whatever becomes the active leaf meanwhile. Errors: RESOURCE_NOT_FOUND, INVALID_PAGE_TOKEN.
     """
     ListBranches: _aio.UnaryUnaryMultiCallable[_history_pb2.ListBranchesRequest, _history_pb2.ListBranchesResponse]  # type: ignore[assignment]
-    """Lists the continuations of a message. Errors: RESOURCE_NOT_FOUND."""
+    """Lists the continuations of a message. Errors: RESOURCE_NOT_FOUND, INVALID_PAGE_TOKEN."""
     SwitchLeaf: _aio.UnaryUnaryMultiCallable[_history_pb2.SwitchLeafRequest, _history_pb2.SwitchLeafResponse]  # type: ignore[assignment]
     """Makes another path the active one. Errors: RESOURCE_NOT_FOUND."""
     ForkConversation: _aio.UnaryUnaryMultiCallable[_history_pb2.ForkConversationRequest, _history_pb2.ForkConversationResponse]  # type: ignore[assignment]
@@ -103,7 +105,9 @@ class HistoryServiceAsyncStub(HistoryServiceStub):
     one made first. Errors: RESOURCE_NOT_FOUND, RESOURCE_EXISTS, LIMIT_EXCEEDED (path too long to copy).
     """
     RenderConversation: _aio.UnaryUnaryMultiCallable[_history_pb2.RenderConversationRequest, _history_pb2.RenderConversationResponse]  # type: ignore[assignment]
-    """Shows a path with its overlays over the originals. Errors: RESOURCE_NOT_FOUND, INVALID_PAGE_TOKEN."""
+    """Shows a path with its overlays over the originals; all pages are of the path that the first one was of.
+    Errors: RESOURCE_NOT_FOUND, INVALID_PAGE_TOKEN.
+    """
     PutOverlay: _aio.UnaryUnaryMultiCallable[_overlays_pb2.PutOverlayRequest, _overlays_pb2.PutOverlayResponse]  # type: ignore[assignment]
     """Stores a summary over a range of messages, and folds older overlays into it if they are named. The same id
     and content again return the stored one. Errors: INVALID_FIELD (the range is no part of a path, the summary
@@ -121,7 +125,7 @@ class HistoryServiceAsyncStub(HistoryServiceStub):
     WatchConversation: _aio.UnaryStreamMultiCallable[_history_pb2.WatchConversationRequest, _history_pb2.WatchConversationResponse]  # type: ignore[assignment]
     """Streams messages, overlays and the progress of derived work as they come, each once and in order, until the
     caller ends it. Errors: RESOURCE_NOT_FOUND, INVALID_FIELD (a resume token of another conversation),
-    OVERLOADED (the caller reads too slowly; metadata "resume_token" says where to go on).
+    OVERLOADED (the caller reads too slowly; metadata "resume_after" says where to go on).
     """
     RecordUsage: _aio.UnaryUnaryMultiCallable[_history_pb2.RecordUsageRequest, _history_pb2.RecordUsageResponse]  # type: ignore[assignment]
     """Counts calls of a model and their tokens. Errors: RESOURCE_NOT_FOUND (agent)."""
@@ -149,8 +153,8 @@ class HistoryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _history_pb2.ListPathRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_history_pb2.ListPathResponse, _abc.Awaitable[_history_pb2.ListPathResponse]]:
-        """Lists the messages of a path, from its root to a leaf, by depth. Errors: RESOURCE_NOT_FOUND,
-        INVALID_PAGE_TOKEN.
+        """Lists the messages of a path, from its root to a leaf, by depth. All pages are of the path that the first one
+        was of, whatever becomes the active leaf meanwhile. Errors: RESOURCE_NOT_FOUND, INVALID_PAGE_TOKEN.
         """
 
     @_abc_1.abstractmethod
@@ -159,7 +163,7 @@ class HistoryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _history_pb2.ListBranchesRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_history_pb2.ListBranchesResponse, _abc.Awaitable[_history_pb2.ListBranchesResponse]]:
-        """Lists the continuations of a message. Errors: RESOURCE_NOT_FOUND."""
+        """Lists the continuations of a message. Errors: RESOURCE_NOT_FOUND, INVALID_PAGE_TOKEN."""
 
     @_abc_1.abstractmethod
     def SwitchLeaf(
@@ -185,7 +189,9 @@ class HistoryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _history_pb2.RenderConversationRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_history_pb2.RenderConversationResponse, _abc.Awaitable[_history_pb2.RenderConversationResponse]]:
-        """Shows a path with its overlays over the originals. Errors: RESOURCE_NOT_FOUND, INVALID_PAGE_TOKEN."""
+        """Shows a path with its overlays over the originals; all pages are of the path that the first one was of.
+        Errors: RESOURCE_NOT_FOUND, INVALID_PAGE_TOKEN.
+        """
 
     @_abc_1.abstractmethod
     def PutOverlay(
@@ -227,7 +233,7 @@ class HistoryServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_abc.Iterator[_history_pb2.WatchConversationResponse], _abc.AsyncIterator[_history_pb2.WatchConversationResponse]]:
         """Streams messages, overlays and the progress of derived work as they come, each once and in order, until the
         caller ends it. Errors: RESOURCE_NOT_FOUND, INVALID_FIELD (a resume token of another conversation),
-        OVERLOADED (the caller reads too slowly; metadata "resume_token" says where to go on).
+        OVERLOADED (the caller reads too slowly; metadata "resume_after" says where to go on).
         """
 
     @_abc_1.abstractmethod

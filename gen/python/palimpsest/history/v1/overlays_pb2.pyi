@@ -22,7 +22,10 @@ DESCRIPTOR: _descriptor.FileDescriptor
 
 @_typing.final
 class Overlay(_message.Message):
-    """A stored summary over an unbroken range of a path. It is applied when a window is read; the messages stay."""
+    """A stored summary over an unbroken range of a path. It is applied when a window is read; the messages stay.
+    A path shows the overlays whose last message lies on it, but for those that were folded into another whose
+    last message lies on it too: its live overlays.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -62,8 +65,6 @@ class Overlay(_message.Message):
     """Estimated tokens of the summary."""
     model: _builtins.str
     """What wrote it, e.g. "extractive-1" or a model's name."""
-    superseded_by: _builtins.str
-    """The overlay that it was folded into; empty while it is live."""
     @_builtins.property
     def source_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """What it was written from: messages, or the overlays that were folded into it (at most 1,000 are named)."""
@@ -71,6 +72,12 @@ class Overlay(_message.Message):
     @_builtins.property
     def create_time(self) -> _timestamp_pb2.Timestamp:
         """When it was stored."""
+
+    @_builtins.property
+    def superseded_by(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The overlays that it was folded into, in the order of folding; empty while it was folded into none. There is
+        more than one when it was folded on several branches.
+        """
 
     def __init__(
         self,
@@ -88,7 +95,7 @@ class Overlay(_message.Message):
         source_ids: _abc.Iterable[_builtins.str] | None = ...,
         model: _builtins.str = ...,
         create_time: _timestamp_pb2.Timestamp | None = ...,
-        superseded_by: _builtins.str = ...,
+        superseded_by: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
@@ -128,7 +135,9 @@ class PutOverlayRequest(_message.Message):
     """What wrote it. At most 128 characters."""
     @_builtins.property
     def folded_overlay_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Live overlays to be folded into this one: together exactly its range. At most 1,000."""
+        """Live overlays of the path to its last message, to be folded into this one: together exactly its range. At
+        most 1,000.
+        """
 
     def __init__(
         self,
@@ -193,7 +202,7 @@ class ListOverlaysRequest(_message.Message):
     leaf_id: _builtins.str
     """The message that ends the path. Default: the active leaf."""
     include_superseded: _builtins.bool
-    """Whether those that were folded into another are listed too."""
+    """Whether those that were folded into another of the path are listed too."""
     page_size: _builtins.int
     """At most 1,000. Default 100. A page may be longer by overlays that changed together."""
     page_token: _builtins.str
@@ -292,7 +301,9 @@ class GetCoverageResponse(_message.Message):
 
     @_builtins.property
     def over_share(self) -> _containers.RepeatedCompositeFieldContainer[Global___Overlay]:
-        """The live overlays of the active path, when their tokens exceed their share; else none."""
+        """The live overlays of the active path, when their tokens exceed their share; else none. Without those that end
+        beneath an overlay of another branch, where none over several of them could end.
+        """
 
     def __init__(
         self,

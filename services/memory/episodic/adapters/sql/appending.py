@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from itertools import chain
 from typing import TypeAlias
@@ -15,7 +16,8 @@ from services.memory.episodic.adapters.sql import jobs
 from services.memory.episodic.adapters.sql.agents import require_agent
 from services.memory.episodic.adapters.sql.checkpoints import delete_checkpoint
 from services.memory.episodic.adapters.sql.conversations import COLUMN_NAMES, conversation_of
-from services.memory.episodic.adapters.sql.paths import along_path, tree_of
+from services.memory.episodic.adapters.sql.covering import cover_due, progress_of
+from services.memory.episodic.adapters.sql.paths import live_overlays, tokens_in, tree_of, tree_with
 from services.memory.episodic.adapters.sql.places import SEQUENCE_MASK, place
 from services.memory.episodic.domain.append import (
     Append,
@@ -28,7 +30,7 @@ from services.memory.episodic.domain.append import (
     tenant_key,
     to_spans,
 )
-from services.memory.episodic.domain.coverage import CoverRules, Progress, must_cover
+from services.memory.episodic.domain.coverage import CoverRules, Progress
 from services.memory.episodic.domain.model import ConversationKey, Role, ends_turn
 from services.memory.episodic.domain.tree import Tree
 
@@ -118,29 +120,29 @@ class Appender:
         growth, row = thread.growth, thread.row
         assert row is not None
         leaf, revision, requested = growth.leaf, row["revision"], row["cover_requested"]
-        tokens, covered, covered_tokens = leaf.path_tokens, row["covered_count"], row["covered_tokens"]
-        if growth.switched:
-            counts = yield from along_path(
-                thread.key.tenant, thread.number, thread.grown_tree(), leaf.sequence
-            )
-            tokens, covered, covered_tokens = counts.tokens, counts.covered, counts.covered_tokens
-            revision, requested = revision + 1, 0
         progress = Progress(
             depth=leaf.depth,
-            tokens=tokens,
-            covered=covered,
-            covered_tokens=covered_tokens,
+            tokens=leaf.path_tokens,
+            covered=row["covered_count"],
+            covered_tokens=row["covered_tokens"],
             requested=requested,
         )
-        if must_cover(progress, self._rules):
+        tenant, number = thread.key.tenant, thread.number
+        if growth.switched:
+            tree = yield from tree_with(tenant, number, growth.count, leaf.depth)
+            tokens = yield from tokens_in(tenant, number, tree.path(leaf.sequence))
+            leaf = replace(leaf, path_tokens=tokens)
+            live = yield from live_overlays(tenant, number, "", tree, leaf.sequence)
+            progress, revision, requested = progress_of(leaf, live, 0), revision + 1, 0
+        if (yield from cover_due(tenant, number, growth.count, leaf, progress, self._rules)):
             requested = leaf.depth
             due.append(jobs.cover_messages(thread.key, revision, requested))
         newest = growth.new[-1]
         authors = json.dumps(growth.authors, ensure_ascii=False)
         return (
-            *(growth.count, leaf.id, leaf.sequence, leaf.depth, tokens),
-            *(covered, covered_tokens, requested, revision, newest.create_time, authors),
-            *(thread.key.tenant, thread.number),
+            *(growth.count, leaf.id, leaf.sequence, leaf.depth, leaf.path_tokens),
+            *(progress.covered, progress.covered_tokens, requested, revision, newest.create_time, authors),
+            *(tenant, number),
         )
 
 
@@ -188,11 +190,6 @@ class _Thread:
             self.answered[append.request_id] = (digest, outcomes)
             self._fresh.append((append, digest, outcomes))
         return outcomes
-
-    def grown_tree(self) -> Tree:
-        """The tree with what was planned."""
-        later = self.tree.later if self.tree else ()
-        return Tree(self.growth.count, [*later, *self.growth.runs])
 
     @property
     def ends_checkpoint(self) -> bool:

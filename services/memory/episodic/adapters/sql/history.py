@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from services.kit.errors import LimitExceeded, NotFound
 from services.kit.outbox import put_jobs
-from services.kit.sql import Row, Script, SqlDatabase, execute, execute_many, first
+from services.kit.sql import Row, Script, SqlDatabase, execute, execute_many, fetch, first
 from services.memory.episodic.adapters.sql import jobs, overlays
 from services.memory.episodic.adapters.sql.appending import INSERT_MESSAGE
 from services.memory.episodic.adapters.sql.conversations import (
@@ -17,10 +17,11 @@ from services.memory.episodic.adapters.sql.conversations import (
     insert_conversation,
     leaf_of,
 )
+from services.memory.episodic.adapters.sql.covering import cover_due, progress_of, range_due
 from services.memory.episodic.adapters.sql.paths import (
     SELECT_MESSAGES,
-    along_path,
     live_overlays,
+    message_of,
     messages_in,
     tokens_in,
     tree_of,
@@ -31,6 +32,7 @@ from services.memory.episodic.app.ports import (
     Changes,
     NewOverlay,
     Page,
+    PathPage,
     PathView,
     Position,
     Uncovered,
@@ -68,10 +70,10 @@ class SqlHistory:
 
     async def path(
         self, key: ConversationKey, leaf_id: str, *, newest_first: bool, limit: int, after: int | None
-    ) -> Page[Message, int]:
+    ) -> PathPage:
         """The messages of a path."""
 
-        def script() -> Script[Page[Message, int]]:
+        def script() -> Script[PathPage]:
             row = yield from conversation_row(key)
             tree = yield from tree_of(key.tenant, row)
             leaf = yield from resolve_leaf(key.tenant, row, tree, leaf_id)
@@ -80,26 +82,33 @@ class SqlHistory:
             messages = yield from messages_in(key.tenant, row["number"], key.id, tree, ranges)
             items = self._fitting(messages[::-1] if newest_first else messages)
             at_end = not items or items[-1].depth == (1 if newest_first else leaf.depth)
-            return Page(items=items, last=None if at_end else items[-1].depth)
+            return PathPage(items=items, last=None if at_end else items[-1].depth, leaf_id=leaf.id)
 
         return await self._database.read(script)
 
-    async def branches(self, key: ConversationKey, message_id: str) -> Sequence[Branch]:
+    async def branches(
+        self, key: ConversationKey, message_id: str, *, limit: int, after: int | None
+    ) -> Page[Branch, int]:
         """The continuations of a message."""
 
-        def script() -> Script[Sequence[Branch]]:
+        def script() -> Script[Page[Branch, int]]:
             row = yield from conversation_row(key)
             tree = yield from tree_of(key.tenant, row)
             sequence = ROOT
             if message_id:
                 sequence = (yield from message_row(key, row, message_id))["place"] & SEQUENCE_MASK
-            branches = []
-            for child in tree.children(sequence):
-                leaf = yield from leaf_at(key.tenant, row["number"], tree, tree.newest_leaf(child))
-                [opening] = yield from messages_in(key.tenant, row["number"], key.id, tree, [(child, child)])
-                active = tree.on_path(child, row["leaf_sequence"])
-                branches.append(Branch(first=opening, leaf=leaf, active=active))
-            return branches
+            children = [child for child in tree.children(sequence) if child > (after or 0)]
+            found = yield from _messages_at(key, row["number"], tree, children[:limit])
+            opening = self._fitting(found)
+            leaves = yield from _leaves(
+                key.tenant, row["number"], tree, [tree.newest_leaf(one.sequence) for one in opening]
+            )
+            items = [
+                Branch(first=one, leaf=leaf, active=tree.on_path(one.sequence, row["leaf_sequence"]))
+                for one, leaf in zip(opening, leaves, strict=True)
+            ]
+            last = opening[-1].sequence if len(opening) < len(children) else None
+            return Page(items=items, last=last)
 
         return await self._database.read(script)
 
@@ -110,9 +119,9 @@ class SqlHistory:
             row = yield from conversation_row(key, lock=True)
             tree = yield from tree_of(key.tenant, row)
             chosen = (yield from message_row(key, row, message_id))["place"] & SEQUENCE_MASK
-            leaf = yield from leaf_at(key.tenant, row["number"], tree, tree.newest_leaf(chosen))
+            [leaf] = yield from _leaves(key.tenant, row["number"], tree, [tree.newest_leaf(chosen)])
             if leaf.sequence != row["leaf_sequence"]:
-                yield from _set_leaf(key.tenant, row["number"], tree, leaf, now)
+                yield from _set_leaf(key, row, tree, leaf, now, self._rules)
             return conversation_of((yield from conversation_row(key)))
 
         return await self._database.write(script)
@@ -155,7 +164,7 @@ class SqlHistory:
         def script() -> Script[None]:
             row = yield from conversation_row(key, lock=True)
             tree = yield from tree_of(key.tenant, row)
-            _, due = yield from overlays.range_due(key, row, tree)
+            _, due = yield from range_due(key.tenant, row["number"], key.id, tree, leaf_of(row))
             if row["cover_requested"] or due is None:
                 return
             yield from execute(
@@ -256,24 +265,47 @@ def resolve_leaf(tenant: str, conversation: Row, tree: Tree, leaf_id: str) -> Sc
     return Leaf(id=leaf_id, sequence=sequence, depth=tree.depth(sequence))
 
 
-def leaf_at(tenant: str, number: int, tree: Tree, sequence: int) -> Script[Leaf]:
-    """The leaf with a sequence number."""
-    row = yield from first(
-        "SELECT id FROM messages WHERE tenant = ? AND place = ?", tenant, place(number, sequence)
+def _messages_at(
+    key: ConversationKey, number: int, tree: Tree, sequences: Sequence[int]
+) -> Script[list[Message]]:
+    """The messages with these sequence numbers, in order."""
+    rows = yield from fetch(
+        f"{SELECT_MESSAGES} WHERE tenant = ? AND place IN ?? ORDER BY place",
+        *(key.tenant, [place(number, sequence) for sequence in sequences]),
     )
-    assert row is not None
-    tokens = yield from tokens_in(tenant, number, tree.path(sequence))
-    return Leaf(id=row["id"], sequence=sequence, depth=tree.depth(sequence), path_tokens=tokens)
+    return [message_of(row, key.id, tree) for row in rows]
 
 
-def _set_leaf(tenant: str, number: int, tree: Tree, leaf: Leaf, now: int) -> Script[None]:
-    counts = yield from along_path(tenant, number, tree, leaf.sequence)
+def _leaves(tenant: str, number: int, tree: Tree, sequences: Sequence[int]) -> Script[list[Leaf]]:
+    """The leaves with these sequence numbers, without their `path_tokens`."""
+    rows = yield from fetch(
+        "SELECT place, id FROM messages WHERE tenant = ? AND place IN ??",
+        *(tenant, [place(number, sequence) for sequence in sequences]),
+    )
+    ids = {row["place"] & SEQUENCE_MASK: row["id"] for row in rows}
+    return [Leaf(id=ids[one], sequence=one, depth=tree.depth(one)) for one in sequences]
+
+
+def _set_leaf(
+    key: ConversationKey, row: Row, tree: Tree, leaf: Leaf, now: int, rules: CoverRules
+) -> Script[None]:
+    """Makes a leaf the active one; asks for a job where messages of its path are to be covered (E-8)."""
+    number, revision = row["number"], row["revision"] + 1
+    tokens = yield from tokens_in(key.tenant, number, tree.path(leaf.sequence))
+    leaf = replace(leaf, path_tokens=tokens)
+    live = yield from live_overlays(key.tenant, number, key.id, tree, leaf.sequence)
+    progress = progress_of(leaf, live, 0)
+    requested = 0
+    if (yield from cover_due(key.tenant, number, tree.count, leaf, progress, rules)):
+        requested = leaf.depth
+        yield from put_jobs(key.tenant, [jobs.cover_messages(key, revision, requested)])
     yield from execute(
         "UPDATE conversations SET leaf_id = ?, leaf_sequence = ?, leaf_depth = ?, leaf_tokens = ?,"
-        " covered_count = ?, covered_tokens = ?, cover_requested = 0, revision = revision + 1,"
+        " covered_count = ?, covered_tokens = ?, cover_requested = ?, revision = ?,"
         " update_time = ? WHERE tenant = ? AND number = ?",
-        *(leaf.id, leaf.sequence, leaf.depth, counts.tokens),
-        *(counts.covered, counts.covered_tokens, now, tenant, number),
+        *(leaf.id, leaf.sequence, leaf.depth, leaf.path_tokens),
+        *(progress.covered, progress.covered_tokens, requested, revision),
+        *(now, key.tenant, number),
     )
 
 

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 
-from services.kit.errors import Exists, FieldProblem, InvalidField, NotFound, StateConflict
+from services.kit.errors import Exists, FieldProblem, InvalidField, NotFound
 from services.kit.outbox import put_jobs
-from services.kit.sql import Row, Script, execute, fetch
+from services.kit.sql import Row, Script, execute, execute_many, fetch
 from services.memory.episodic.adapters.sql import jobs
 from services.memory.episodic.adapters.sql.conversations import conversation_row, leaf_of
+from services.memory.episodic.adapters.sql.covering import closed_depths, progress_of, range_due
 from services.memory.episodic.adapters.sql.paths import (
     OVERLAY_COLUMNS,
     SELECT_MESSAGES,
-    along_path,
+    SELECT_OVERLAYS,
     live_overlays,
     message_of,
     messages_in,
     overlay_of,
+    overlays_of,
     tokens_in,
     tree_of,
 )
@@ -28,11 +31,12 @@ from services.memory.episodic.domain.coverage import (
     LEAST_COVERED,
     CoverRules,
     check_new,
+    foldable,
+    goes_on,
     must_cover,
     must_fold,
     next_range,
 )
-from services.memory.episodic.domain.coverage import Progress as Counted
 from services.memory.episodic.domain.model import ConversationKey, Leaf, Message, Overlay
 from services.memory.episodic.domain.tree import Tree
 
@@ -53,26 +57,31 @@ def put(key: ConversationKey, new: NewOverlay, now: int, rules: CoverRules) -> S
     folded = yield from _by_ids(key, row, list(new.folds))
     if len(folded) < len(set(new.folds)):
         raise NotFound("overlay", next(i for i in new.folds if i not in {one.id for one in folded}))
-    neighbours = yield from _sharing_a_path(key, row, tree, overlay)
-    if any(not tree.on_path(one.to_sequence, overlay.to_sequence) for one in folded):
-        raise StateConflict("an overlay to be folded lies on another branch")
-    check_new(overlay, [one for one in neighbours if one.id not in new.folds], folded)
+    check_new(overlay, (yield from _may_collide(key, row, tree, overlay)), folded, tree)
     yield from execute(
         f"INSERT INTO overlays (tenant, conversation, {OVERLAY_COLUMNS})"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         *(key.tenant, row["number"], overlay.id, overlay.from_id, overlay.to_id),
         *(overlay.from_sequence, overlay.to_sequence, overlay.from_depth, overlay.to_depth),
         *(overlay.message_tokens, overlay.summary, overlay.token_count, json.dumps(overlay.source_ids)),
-        *(overlay.model, overlay.create_time, "", overlay.revision),
+        *(overlay.model, overlay.create_time, False, overlay.revision),
     )
     if folded:
-        yield from execute(
-            "UPDATE overlays SET superseded_by = ?, revision = ?"
-            " WHERE tenant = ? AND conversation = ? AND id IN ??",
-            *(overlay.id, overlay.revision, key.tenant, row["number"], list(new.folds)),
-        )
-    yield from _count_coverage(key, row, tree, rules, overlay.revision)
+        yield from _fold(key.tenant, row["number"], folded, overlay)
+    yield from _count_coverage(key, row, tree, rules, overlay)
     return overlay
+
+
+def _fold(tenant: str, number: int, folded: Sequence[Overlay], into: Overlay) -> Script[None]:
+    yield from execute_many(
+        "INSERT INTO folds (tenant, conversation, overlay, folded_into, to_sequence, revision)"
+        " VALUES (?, ?, ?, ?, ?, ?)",
+        [(tenant, number, one.id, into.id, into.to_sequence, into.revision) for one in folded],
+    )
+    yield from execute(
+        "UPDATE overlays SET folded = TRUE, revision = ? WHERE tenant = ? AND conversation = ? AND id IN ??",
+        *(into.revision, tenant, number, [one.id for one in folded]),
+    )
 
 
 def _placed(key: ConversationKey, row: Row, tree: Tree, new: NewOverlay, now: int) -> Script[Overlay]:
@@ -120,51 +129,47 @@ def _same(known: Overlay, again: Overlay) -> Overlay:
     return known
 
 
-def _sharing_a_path(key: ConversationKey, row: Row, tree: Tree, new: Overlay) -> Script[list[Overlay]]:
-    """The live overlays that some path shows together with the new one."""
-    rows = yield from fetch(
-        f"SELECT {OVERLAY_COLUMNS} FROM overlays"
-        " WHERE tenant = ? AND conversation = ? AND superseded_by = ? AND to_sequence >= ?",
-        *(key.tenant, row["number"], "", new.from_sequence),
+def _may_collide(key: ConversationKey, row: Row, tree: Tree, new: Overlay) -> Script[list[Overlay]]:
+    """The overlays that some path may show together with the new one.
+
+    Those that its own path shows, and those that end beyond it and begin before its end, unless they were
+    folded: then they lie within another such.
+    """
+    tenant, number, end = key.tenant, row["number"], new.to_sequence
+    shown = yield from live_overlays(tenant, number, key.id, tree, end)
+    beyond = yield from fetch(
+        f"{SELECT_OVERLAYS} AND folded = FALSE AND to_sequence > ? AND from_sequence <= ?",
+        *(tenant, number, end, end),
     )
-    return [
-        overlay
-        for overlay in (overlay_of(found, key.id) for found in rows)
-        if tree.on_path(overlay.to_sequence, new.to_sequence)
-        or tree.on_path(new.to_sequence, overlay.to_sequence)
-    ]
+    return shown + [overlay_of(one, key.id) for one in beyond]
 
 
 def _count_coverage(
-    key: ConversationKey, row: Row, tree: Tree, rules: CoverRules, revision: int
+    key: ConversationKey, row: Row, tree: Tree, rules: CoverRules, new: Overlay
 ) -> Script[None]:
     """Counts what the active path has covered now, and asks for what is due next.
 
     What was asked for is due until the path is covered further: a fold, or another branch, is no progress.
     """
-    leaf = leaf_of(row)
-    counts = yield from along_path(key.tenant, row["number"], tree, leaf.sequence)
-    requested = row["cover_requested"] if counts.covered == row["covered_count"] else 0
-    counted = Counted(
-        depth=leaf.depth,
-        tokens=leaf.path_tokens,
-        covered=counts.covered,
-        covered_tokens=counts.covered_tokens,
-        requested=requested,
-    )
-    due = []
-    if must_cover(counted, rules):
-        requested = leaf.depth
-        due.append(jobs.cover_messages(key, revision, requested))
-    live = yield from live_overlays(key.tenant, row["number"], key.id, tree, leaf.sequence)
-    if must_fold(live, rules):
-        due.append(jobs.fold_overlays(key, revision))
+    tenant, number, leaf = key.tenant, row["number"], leaf_of(row)
+    live = yield from live_overlays(tenant, number, key.id, tree, leaf.sequence)
+    closed = yield from closed_depths(tenant, number, tree, leaf.sequence)
+    progress = progress_of(leaf, live, row["cover_requested"])
+    more = False
+    if progress.covered != row["covered_count"]:
+        more = goes_on(new, live, progress, closed)
+        progress = replace(progress, requested=0)
+    more = more or (must_cover(progress, rules) and next_range(live, leaf.depth, closed) is not None)
+    requested = leaf.depth if more else progress.requested
+    due = [jobs.cover_messages(key, new.revision, requested)] if more else []
+    if must_fold(foldable(live, closed), rules):
+        due.append(jobs.fold_overlays(key, new.revision))
     yield from execute(
         "UPDATE conversations SET covered_count = ?, covered_tokens = ?, cover_requested = ?, revision = ?"
         " WHERE tenant = ? AND number = ?",
-        *(counts.covered, counts.covered_tokens, requested, revision, key.tenant, row["number"]),
+        *(progress.covered, progress.covered_tokens, requested, new.revision, tenant, number),
     )
-    yield from put_jobs(key.tenant, due)
+    yield from put_jobs(tenant, due)
 
 
 def listed(
@@ -177,15 +182,14 @@ def listed(
     after: int | None,
 ) -> Script[Page[Overlay, int]]:
     """The overlays of a path, by the place of their last message and by age."""
-    condition = "" if superseded else " AND superseded_by = ?"
-    rows = yield from fetch(
-        f"SELECT {OVERLAY_COLUMNS} FROM overlays"
-        f" WHERE tenant = ? AND conversation = ? AND revision > ? AND to_sequence <= ?{condition}"
-        " ORDER BY revision, to_sequence, id",
-        *(key.tenant, row["number"], after or 0, leaf.sequence),
-        *(() if superseded else ("",)),
+    if superseded:
+        every = yield from over(key, row, tree, 1, leaf.sequence)
+    else:
+        every = yield from live_overlays(key.tenant, row["number"], key.id, tree, leaf.sequence)
+    found = sorted(
+        (one for one in every if one.revision > (after or 0)),
+        key=lambda one: (one.revision, one.to_sequence, one.id),
     )
-    found = [overlay_of(one, key.id) for one in rows if tree.on_path(one["to_sequence"], leaf.sequence)]
     page = found[:limit]
     while len(page) < len(found) and found[len(page)].revision == page[-1].revision:
         page.append(found[len(page)])  # those that changed together stay together
@@ -197,7 +201,7 @@ def next_uncovered(key: ConversationKey, max_bytes: int) -> Script[Uncovered]:
     row = yield from conversation_row(key)
     tree = yield from tree_of(key.tenant, row)
     leaf = leaf_of(row)
-    live, chosen = yield from range_due(key, row, tree)
+    live, chosen = yield from range_due(key.tenant, row["number"], key.id, tree, leaf)
     if chosen is None:
         return Uncovered(messages=(), previous_summary="")
     ranges = tree.stretch(*chosen, leaf.sequence)
@@ -207,42 +211,24 @@ def next_uncovered(key: ConversationKey, max_bytes: int) -> Script[Uncovered]:
     return Uncovered(messages=messages, previous_summary=before[-1] if before else "")
 
 
-def range_due(
-    key: ConversationKey, row: Row, tree: Tree
-) -> Script[tuple[list[Overlay], tuple[int, int] | None]]:
-    """The live overlays of the active path, and the depths that are to be covered next."""
-    leaf = leaf_of(row)
-    live = yield from live_overlays(key.tenant, row["number"], key.id, tree, leaf.sequence)
-    closed = []
-    if tree.later:
-        rows = yield from fetch(
-            "SELECT from_depth, to_depth, to_sequence FROM overlays"
-            " WHERE tenant = ? AND conversation = ? AND superseded_by = ?",
-            *(key.tenant, row["number"], ""),
-        )
-        for one in rows:
-            shared = tree.shared_depth(one["to_sequence"], leaf.sequence)
-            if one["from_depth"] <= shared < one["to_depth"]:
-                closed.append((one["from_depth"], shared))
-    return live, next_range(live, leaf.depth, closed)
-
-
 def over_share(key: ConversationKey, rules: CoverRules) -> Script[Sequence[Overlay]]:
-    """The live overlays of the active path when they are due to be folded."""
+    """Those live overlays of the active path that can be folded, when they are due to be."""
     row = yield from conversation_row(key)
     tree = yield from tree_of(key.tenant, row)
-    live = yield from live_overlays(key.tenant, row["number"], key.id, tree, row["leaf_sequence"])
-    return live if must_fold(live, rules) else ()
+    leaf = row["leaf_sequence"]
+    live = yield from live_overlays(key.tenant, row["number"], key.id, tree, leaf)
+    found = foldable(live, (yield from closed_depths(key.tenant, row["number"], tree, leaf)))
+    return found if must_fold(found, rules) else ()
 
 
 def over(key: ConversationKey, row: Row, tree: Tree, from_depth: int, leaf: int) -> Script[list[Overlay]]:
-    """The overlays of the path to a message that reach to a depth or beyond, by depth."""
+    """The overlays whose last message is on the path to a message, from a depth on, by depth."""
     rows = yield from fetch(
-        f"SELECT {OVERLAY_COLUMNS} FROM overlays WHERE tenant = ? AND conversation = ?"
-        " AND to_depth >= ? AND to_sequence <= ? ORDER BY from_depth, revision, id",
+        f"{SELECT_OVERLAYS} AND to_depth >= ? AND to_sequence <= ? ORDER BY from_depth, revision, id",
         *(key.tenant, row["number"], from_depth, leaf),
     )
-    return [overlay_of(one, key.id) for one in rows if tree.on_path(one["to_sequence"], leaf)]
+    on_path = [one for one in rows if tree.on_path(one["to_sequence"], leaf)]
+    return (yield from overlays_of(key.tenant, row["number"], key.id, on_path))
 
 
 def changed(key: ConversationKey, after: Position | None, limit: int, max_bytes: int) -> Script[Changes]:
@@ -259,14 +245,13 @@ def changed(key: ConversationKey, after: Position | None, limit: int, max_bytes:
         )
     messages = _within_bytes([message_of(found, key.id, tree) for found in rows], max_bytes)
     found = yield from fetch(
-        f"SELECT {OVERLAY_COLUMNS} FROM overlays WHERE tenant = ? AND conversation = ? AND revision > ?"
-        " ORDER BY revision, to_sequence, id",
+        f"{SELECT_OVERLAYS} AND revision > ? ORDER BY revision, to_sequence, id",
         *(key.tenant, number, after.revision),
     )
     sequence = messages[-1].sequence if messages else after.sequence
     return Changes(
         messages=messages,
-        overlays=[overlay_of(one, key.id) for one in found],
+        overlays=(yield from overlays_of(key.tenant, number, key.id, found)),
         progress=Progress(
             leaf=leaf_of(row), stored_count=row["stored_count"], covered_count=row["covered_count"]
         ),
@@ -288,11 +273,10 @@ def _by_ids(key: ConversationKey, row: Row, ids: list[str]) -> Script[list[Overl
     if not ids:
         return []
     rows = yield from fetch(
-        f"SELECT {OVERLAY_COLUMNS} FROM overlays WHERE tenant = ? AND conversation = ? AND id IN ??"
-        " ORDER BY from_depth",
+        f"{SELECT_OVERLAYS} AND id IN ?? ORDER BY from_depth",
         *(key.tenant, row["number"], ids),
     )
-    return [overlay_of(found, key.id) for found in rows]
+    return (yield from overlays_of(key.tenant, row["number"], key.id, rows))
 
 
 def _ids_in(tenant: str, number: int, ranges: Sequence[tuple[int, int]]) -> Script[list[str]]:
