@@ -18,6 +18,7 @@ from services.memory.semantic.adapters.sql import migrations
 from services.memory.semantic.adapters.sql.memories import SqlMemories
 from services.memory.semantic.adapters.sql.memories_writing import WriteRules
 from services.memory.semantic.adapters.vectors_memory import MemoryVectorIndex
+from services.memory.semantic.app.hyde import Hyde
 from services.memory.semantic.app.indexing import Indexer, MemoryItem, MessageItem
 from services.memory.semantic.app.ports import JobState
 from services.memory.semantic.app.recall import Recall, RecallSettings
@@ -169,13 +170,18 @@ class Parts:
             observe_lag=self.lags.append,
             clock=lambda: self.now,
         )
-        self.recall = Recall(
+        self.recall = self.recalling()
+
+    def recalling(self, hyde: Hyde | None = None) -> Recall:
+        """Recall over all of this, with or without a model."""
+        return Recall(
             store=self.store,
             items=self.items,
             vectors=self.vectors,
             texts=self.texts,
             settings=RecallSettings(channel_seconds=0.2),
             clock=lambda: self.now,
+            hyde=hyde,
         )
 
     async def remember(self, key: str, value: str, scope: Scope = AGENT_WIDE, **fields: Any) -> Memory:
