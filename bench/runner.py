@@ -13,9 +13,13 @@ from bench.scenarios import (
     appends,
     disk,
     freshness,
+    indexing,
     ingest,
     ingest_postgres,
     memory,
+    recall,
+    recall_mem0,
+    remember,
     retrieval,
     start,
     supersession,
@@ -25,7 +29,10 @@ from bench.scenarios import (
 RESULTS = Path(__file__).parent / "results"
 SCENARIOS: dict[str, Callable[[], Result]] = {
     module.ID: module.run
-    for module in (appends, ingest, ingest_postgres, window, freshness, memory, start, disk)
+    for module in (
+        *(appends, ingest, ingest_postgres, recall, remember, recall_mem0, indexing),
+        *(window, freshness, memory, start, disk),
+    )
 }
 
 

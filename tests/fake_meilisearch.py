@@ -83,6 +83,11 @@ class FakeMeilisearch:
             self._server.server_close()
             self._server = None
 
+    @property
+    def listens(self) -> bool:
+        """Between `start` and `stop`."""
+        return self._server is not None
+
     def answer(self, method: str, target: str, body: Any) -> tuple[int, Any]:
         """A request's status and answer."""
         parts = urlsplit(target)
@@ -258,10 +263,16 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _handle(self) -> None:
         data = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        if not self.state.listens:  # a connection that was kept open
+            self.close_connection = True
+            return
         try:
             status, answer = self._answered(data)
         except ApiError as error:
             status, answer = error.status, error.body
+        except _Fault as fault:
+            self._send(fault.status, fault.data, "text/plain")
+            return
         self._send(status, b"" if answer is None else json.dumps(answer).encode())
 
     do_GET = do_POST = do_PATCH = do_DELETE = do_PUT = _handle  # noqa: N815 - names of the base class
@@ -300,11 +311,9 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(data)
 
     def handle_one_request(self) -> None:
-        """As the base class; a fault is sent as it is, and a client that has gone is no error."""
+        """As the base class; a client that has gone is no error."""
         try:
             super().handle_one_request()
-        except _Fault as fault:
-            self._send(fault.status, fault.data, "text/plain")
         except (BrokenPipeError, ConnectionResetError):
             self.close_connection = True
 

@@ -124,13 +124,14 @@ class Found:
 def search(index: Index, query: Json) -> Found:
     """Everything that passes the filter and the words, sorted by the ranking rules."""
     passes = parse_filter(index, query.get("filter"))
+    near = index.settings["proximityPrecision"] == "byWord"
     candidates = [document for document in index.documents.values() if passes(document)]
     parts, negative = _parts(query.get("q") or "")
     scored = []
     for document in candidates:
         words = index.words(document)
-        score = _score(words, parts) if parts else 1.0
-        if score and not any(_holds(words, part) for part in negative):
+        score = _score(words, parts, near=near) if parts else 1.0
+        if score and not any(_holds(words, part, near=near) for part in negative):
             scored.append((score, _sorting(index, document), document))
     scored.sort(key=lambda hit: (-hit[0], hit[1]))
     return Found(hits=scored)
@@ -198,11 +199,11 @@ def _parts(text: str) -> tuple[list[tuple[tuple[str, ...], bool]], list[tuple[st
     return parts, negative
 
 
-def _score(words: Sequence[str], parts: Sequence[tuple[tuple[str, ...], bool]]) -> float:
+def _score(words: Sequence[str], parts: Sequence[tuple[tuple[str, ...], bool]], *, near: bool) -> float:
     """Strategy "last": words are given up from the end, phrases never; 0 if nothing matches."""
     kept = list(parts)
     while kept:
-        if all(_holds(words, part) for part, _ in kept):
+        if all(_holds(words, part, near=near) for part, _ in kept):
             return sum(len(part) for part, _ in kept) / sum(len(part) for part, _ in parts)
         droppable = [position for position, (_, phrase) in enumerate(kept) if not phrase]
         if not droppable or len(kept) == 1:
@@ -211,7 +212,10 @@ def _score(words: Sequence[str], parts: Sequence[tuple[tuple[str, ...], bool]]) 
     return 0.0
 
 
-def _holds(words: Sequence[str], part: tuple[str, ...]) -> bool:
+def _holds(words: Sequence[str], part: tuple[str, ...], *, near: bool) -> bool:
+    """With the precision "byAttribute", a phrase's words may stand anywhere in the attribute."""
+    if not near:
+        return set(part) <= set(words)
     size = len(part)
     return any(tuple(words[start : start + size]) == part for start in range(len(words) - size + 1))
 
@@ -276,7 +280,7 @@ class _Parser:
         if operator not in COMPARISONS:
             raise ApiError("invalid_search_filter", f"Was expecting an operation, instead got {operator}")
         self._allowed(name, "comparison")
-        compare, bound = COMPARISONS[operator], self._number(value)
+        compare, bound = COMPARISONS[operator], _number(value)
         return lambda document: (
             isinstance(document.get(name), (int, float)) and compare(float(document[name]), bound)
         )
@@ -288,12 +292,6 @@ class _Parser:
             if not self._taken(","):
                 self._expect("]")
                 return
-
-    def _number(self, text: str) -> float:
-        try:
-            return float(text)
-        except ValueError:
-            raise ApiError("invalid_search_filter", f"{text} is not a number") from None
 
     def _allowed(self, name: str, feature: str) -> None:
         features = self._index.features(name)
@@ -336,3 +334,11 @@ def _normal(value: Any) -> str | None:
         return f"{float(value)}"
     except ValueError:
         return str(value).lower()
+
+
+def _number(text: str) -> float:
+    """A text is compared with texts: no number passes."""
+    try:
+        return float(text)
+    except ValueError:
+        return float("nan")

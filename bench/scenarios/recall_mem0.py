@@ -33,7 +33,7 @@ WARM_UP = 20
 LIMIT = 10
 SEED = 5
 STOCK, FASTEST = "qdrant", "faiss"
-LEAST_FOUND = 0.9  # of the texts that are asked for, by a search that ranks by likeness alone
+LEAST_FOUND = 0.5  # of the texts that are asked for, by a search that ranks by likeness alone
 OURS = "palimpsest"
 
 

@@ -137,8 +137,8 @@ def _conditions(filters: WordFilters) -> tuple[str, list[Value]]:
 
 
 def _any(tokens: Iterable[str]) -> str:
-    """Any of the tokens; quoted, so that nothing in them is syntax."""
-    return " OR ".join('"' + token.replace('"', '""') + '"' for token in tokens)
+    """Any of the tokens; quoted, so that nothing in them is syntax, and without the NUL that ends a query."""
+    return " OR ".join('"' + token.replace("\0", "").replace('"', '""') + '"' for token in tokens)
 
 
 def _token(kind: str, *parts: str) -> str:

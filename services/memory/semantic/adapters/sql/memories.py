@@ -101,13 +101,12 @@ class SqlMemories:
             rows = yield from fetch(
                 "SELECT m.memory_id, count(*) AS hits FROM key_segments AS k"
                 " JOIN memories AS m ON m.tenant = k.tenant AND m.number = k.number"
-                " WHERE k.tenant = ? AND k.agent_id = ? AND k.segment IN ?? AND m.agent_id = ?"
+                " WHERE k.tenant = ? AND k.agent_id = ? AND k.segment IN ??"
                 f" AND contact_id IN ?? AND {live} AND {chosen}"
                 " GROUP BY m.memory_id ORDER BY hits DESC, m.memory_id LIMIT ?",
                 tenant,
                 scope.agent_id,
                 list(words),
-                scope.agent_id,
                 list(scope.read_buckets),
                 *moments,
                 *kind_numbers,
