@@ -18,8 +18,8 @@ from services.kit.sqlite import Database, SqliteScripts
 from services.memory.semantic.adapters.memory_items import MemoryItemIndex
 from services.memory.semantic.adapters.sql.items import SqlRegistry
 from services.memory.semantic.adapters.sqlite_index import SqliteItemIndex
+from services.memory.semantic.app.item_ports import ItemIndex, MemoryDocument, MessageDocument
 from services.memory.semantic.app.items import SplitItems
-from services.memory.semantic.app.ports import ItemIndex, MemoryDocument, MessageDocument
 from services.memory.semantic.domain.analysis import analyse, analyse_query
 from services.memory.semantic.domain.items import (
     IndexedMessage,

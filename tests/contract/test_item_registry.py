@@ -17,7 +17,7 @@ from services.kit.postgres import Postgres
 from services.kit.sql import SqlDatabase
 from services.kit.sqlite import Database, SqliteScripts
 from services.memory.semantic.adapters.sql.items import SqlRegistry
-from services.memory.semantic.app.ports import MemoryDocument
+from services.memory.semantic.app.item_ports import MemoryDocument
 from services.memory.semantic.domain.items import Progress, SourceMessage
 from tests.postgres_server import SharedServer
 

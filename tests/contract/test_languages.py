@@ -19,7 +19,7 @@ import pytest
 from services.kit.sqlite import Database, SqliteScripts
 from services.memory.semantic.adapters.sqlite_index import SqliteItemIndex
 from services.memory.semantic.adapters.words_fts import FtsWords
-from services.memory.semantic.app.ports import MemoryDocument, Words
+from services.memory.semantic.app.item_ports import MemoryDocument, Words
 from services.memory.semantic.domain.analysis import analyse, analyse_query
 from services.memory.semantic.domain.keywords import WordDocument
 from services.memory.semantic.domain.vectors import Bucket, ContentClass

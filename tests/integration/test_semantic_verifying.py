@@ -19,7 +19,8 @@ from services.memory.semantic.adapters.sql.judgements import SqlJudgements
 from services.memory.semantic.adapters.sql.memories import SqlMemories
 from services.memory.semantic.adapters.sql.memories_writing import WriteRules
 from services.memory.semantic.adapters.vectors_memory import MemoryVectorIndex
-from services.memory.semantic.app.verifying import Fresh, Outcome, ThreadedRules, Verifier, VerifySettings
+from services.memory.semantic.app.judging import DeterministicJudge
+from services.memory.semantic.app.verifying import Fresh, Outcome, Verifier, VerifySettings
 from services.memory.semantic.domain.memory import FactType, Memory, NewMemory, Scope, Source, Verification
 from services.memory.semantic.domain.vectors import Bucket, ContentClass, VectorModel, VectorPoint, pack
 from tests.integration.semantic_suite import (
@@ -229,7 +230,7 @@ def verifier(
         store=store,
         judgements=SqlJudgements(database),
         vectors=vectors,
-        judge=ThreadedRules(),
+        judge=DeterministicJudge(),
         settings=VerifySettings(),
         count=count,
         wake=lambda: None,

@@ -16,13 +16,13 @@ from services.memory.semantic.adapters.sql.memories import SqlMemories
 from services.memory.semantic.adapters.sql.memories_writing import WriteRules
 from services.memory.semantic.adapters.vectors_memory import MemoryVectorIndex
 from services.memory.semantic.app.indexing import Indexer, MemoryItem
+from services.memory.semantic.app.judging import DeterministicJudge
 from services.memory.semantic.app.ports import ContradictionQuery
 from services.memory.semantic.app.verifying import (
     JUDGED_CHARACTERS,
     NOT_VERIFIED,
     Fresh,
     Outcome,
-    ThreadedRules,
     Verifier,
     VerifySettings,
 )
@@ -419,5 +419,5 @@ async def test_one_scope_is_judged_one_after_the_other_and_scopes_side_by_side(p
 async def test_the_rules_run_in_a_thread_and_say_the_same() -> None:
     old = Statement(key="city", value="lives in Göteborg", valid_from=NOW)
     new = Statement(key="move", value="has moved to Oslo", valid_from=NOW + DAY)
-    assert (await ThreadedRules().judge(old, new)).replaces >= 0.75
-    assert (await ThreadedRules().judge(old, old)).replaces == 0
+    assert (await DeterministicJudge().judge(old, new)).replaces >= 0.75
+    assert (await DeterministicJudge().judge(old, old)).replaces == 0

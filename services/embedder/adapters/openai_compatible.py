@@ -14,6 +14,7 @@ import structlog
 
 from services.embedder.domain.model import ModelDescription, Prepared
 from services.kit.errors import DependencyDown, StartupError
+from services.kit.pauses import backoff
 
 PIECE = re.compile(r"\w{1,4}|[^\w\s]")  # about a token each; the remote tokenizer is not known here
 RETRIED_STATUS = frozenset({408, 409, 429, 500, 502, 503, 504})
@@ -83,8 +84,8 @@ class OpenAiCompatible:
             except httpx.RequestError as error:
                 self._log.warning("embedding_unreachable", error=type(error).__name__, attempt=attempt)
             if attempt < self._attempts:
-                backoff = self._pause * 2 ** (attempt - 1) * random.uniform(0.5, 1.0)
-                await self._sleep(min(MAX_PAUSE_SECONDS, max(retry_after, backoff)))
+                pause = backoff(attempt, first=self._pause, longest=MAX_PAUSE_SECONDS, chance=random.random())
+                await self._sleep(min(MAX_PAUSE_SECONDS, max(retry_after, pause)))
         raise DependencyDown("the embedding endpoint does not answer")
 
     async def close(self) -> None:

@@ -10,9 +10,8 @@ from email.utils import parsedate_to_datetime
 
 from services.kit.models.errors import RETRIED, ModelUnavailable
 from services.kit.models.types import Usage
+from services.kit.pauses import backoff
 from services.kit.times import Clock
-
-STARTED_PAUSE_SHARE = 0.5  # of a pause, which is not left to chance
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,8 +53,9 @@ class Attempts:
 
     def _pause(self, chance: float) -> float:
         policy = self._policy
-        longest = min(policy.max_pause_seconds, policy.first_pause_seconds * 2.0 ** (self.made - 1))
-        return longest * (STARTED_PAUSE_SHARE + (1 - STARTED_PAUSE_SHARE) * chance)
+        return backoff(
+            self.made, first=policy.first_pause_seconds, longest=policy.max_pause_seconds, chance=chance
+        )
 
 
 def retry_after(headers: Mapping[str, str], clock: Clock) -> float | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from functools import partial
 
@@ -11,10 +10,10 @@ from palimpsest.episodic.v1 import episodic_pb2_grpc
 
 from services.kit.channels import Channels
 from services.kit.ids import new_id
-from services.kit.outbox import Relay, SqlOutbox
+from services.kit.outbox import Relay
 from services.kit.serving import Face, Service, background
 from services.kit.sql import SqlDatabase
-from services.kit.sqlite import Database, SqliteScripts
+from services.kit.stores import open_store
 from services.kit.times import Clock, now
 from services.kit.tokenizers_counter import load_counter
 from services.kit.watching import Signal
@@ -39,22 +38,22 @@ from services.memory.episodic.app.state import States, WatchSettings
 from services.memory.episodic.app.usage import UsageCounts
 from services.memory.episodic.app.working import Working
 from services.memory.episodic.app.working_ports import WorkingStores
-from services.memory.episodic.config import MAX_RESPONSE_BYTES, EpisodicSettings
+from services.memory.episodic.config import DATABASE_FILE, MAX_RESPONSE_BYTES, EpisodicSettings
 from services.memory.episodic.domain.model import ConversationKey
 from services.memory.episodic.rpc import history_servicer, state_servicer, working_servicer
 from services.memory.episodic.rpc.servicer import ROLES, SERVICE_NAME, EpisodicServicer
 
 MICROS_PER_HOUR = 3_600_000_000
-Ready = Callable[[], Awaitable[bool]]
 
 
 async def build(
     settings: EpisodicSettings, channels: Channels, stack: AsyncExitStack, *, clock: Clock = now
 ) -> Service:
     """Opens the store, starts the relay of its outbox, and gives the service. Raises StartupError."""
-    database, outbox, ready = await _open(settings, stack)
+    opened = await open_store(settings, migrations, DATABASE_FILE, stack)
+    database = opened.database
     stores = await sql_stores(database, rules=settings.cover_rules, max_bytes=MAX_RESPONSE_BYTES)
-    relay = Relay(outbox, compactor_pb2_grpc.CompactorServiceStub(channels.compactor))
+    relay = Relay(opened.outbox, compactor_pb2_grpc.CompactorServiceStub(channels.compactor))
     if settings.relay:
         background(stack, [relay.run()])
     working = working_stores(database, settings.working_limits)
@@ -71,34 +70,13 @@ async def build(
         name=SERVICE_NAME,
         add=partial(episodic_pb2_grpc.add_EpisodicServiceServicer_to_server, servicer),
         roles=ROLES,
-        ready=ready,
+        ready=opened.ready,
         faces=(
             _history(stores, settings, changed, relay, clock),
             _working(working, settings, clock),
             _state(database, settings, clock),
         ),
     )
-
-
-async def _open(settings: EpisodicSettings, stack: AsyncExitStack) -> tuple[SqlDatabase, SqlOutbox, Ready]:
-    """PostgreSQL where a URL is set, else a file."""
-    url = settings.database_url.get_secret_value()
-    if url:
-        # Imported here: the embedded profile is installed without the driver.
-        from services.kit.postgres import Postgres
-
-        postgres = await Postgres.open(
-            url,
-            migrations("postgres"),
-            pool_size=settings.pool_size,
-            statement_timeout=settings.statement_seconds,
-        )
-        stack.push_async_callback(postgres.close)
-        return postgres, SqlOutbox(postgres), postgres.ready
-    database = await Database.open(settings.database, migrations("sqlite"), readers=settings.readers)
-    stack.push_async_callback(database.close)
-    scripts = SqliteScripts(database)
-    return scripts, SqlOutbox(scripts, inherits=True), partial(_answers, database)
 
 
 def _history(
@@ -144,7 +122,3 @@ def _state(database: SqlDatabase, settings: EpisodicSettings, clock: Clock) -> F
         States(SqlStates(database), clock, watch),
         Records(SqlRecords(database, max_bytes=MAX_RESPONSE_BYTES), clock, new_id),
     )
-
-
-async def _answers(database: Database) -> bool:
-    return bool(await database.read(lambda connection: connection.execute("SELECT 1").fetchone()))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pydantic import Field, SecretStr
+from pydantic import Field
 from pydantic_settings import SettingsConfigDict
 
-from services.kit.settings import ServiceSettings
+from services.kit.stores import StoreSettings
 from services.memory.episodic.domain.checks import Limits
 from services.memory.episodic.domain.coverage import CoverRules
 from services.memory.episodic.domain.working import SECOND, WorkingLimits
@@ -19,7 +19,7 @@ MAX_RESPONSE_BYTES = 16 * MIB  # content of one answer; leaves room for its wrap
 REQUEST_ID_HOURS = 24  # how long a request id is remembered (E-2)
 
 
-class EpisodicSettings(ServiceSettings):
+class EpisodicSettings(StoreSettings):
     """Read from PALIMPSEST_EPISODIC_*."""
 
     model_config = SettingsConfigDict(env_prefix="PALIMPSEST_EPISODIC_", frozen=True, extra="ignore")
@@ -32,14 +32,6 @@ class EpisodicSettings(ServiceSettings):
     """Most bytes of the messages of one append (X-2)."""
     request_id_hours: float = Field(default=REQUEST_ID_HOURS, gt=0, le=720)
     """How long a request id returns its first answer (E-2)."""
-    database_url: SecretStr = SecretStr("")
-    """A PostgreSQL database, e.g. "postgresql://user:password@host/name"; without one, a SQLite file."""
-    readers: int = Field(default=2, ge=1, le=32)
-    """Threads that read from a SQLite file."""
-    pool_size: int = Field(default=10, ge=2, le=200)
-    """Connections to PostgreSQL, at most."""
-    statement_seconds: float = Field(default=10, gt=0, le=600)
-    """How long a statement in PostgreSQL may take."""
     uncovered_messages: int = Field(default=25, ge=8, le=10_000)
     """With more messages than these under no overlay, all but the newest 5 get covered (E-8)."""
     uncovered_tokens: int | None = Field(default=None, ge=1000)
@@ -69,11 +61,6 @@ class EpisodicSettings(ServiceSettings):
     """How often expired rows are deleted."""
     relay: bool = True
     """Whether this process hands its outbox to the Compactor (SV-5)."""
-
-    @property
-    def database(self) -> Path:
-        """The service's file."""
-        return self.data_dir / DATABASE_FILE
 
     @property
     def cover_rules(self) -> CoverRules:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from datetime import timedelta
-from functools import partial
 from typing import Any
 
 from palimpsest.compactor.v1 import compactor_pb2_grpc
@@ -18,10 +16,9 @@ from services.kit.context import act_as
 from services.kit.errors import DeadlineExceeded, DependencyDown, StartupError
 from services.kit.identity import Principal, Role
 from services.kit.models.settings import ModelSettings
-from services.kit.outbox import Relay, SqlOutbox
+from services.kit.outbox import Relay
 from services.kit.serving import Service, background
-from services.kit.sql import SqlDatabase
-from services.kit.sqlite import Database, SqliteScripts
+from services.kit.stores import open_store
 from services.kit.times import Clock, now
 from services.memory.semantic.adapters.hyde import open_hyde
 from services.memory.semantic.adapters.services import CompactorJobs, EmbedderTexts, EpisodicConversations
@@ -33,10 +30,11 @@ from services.memory.semantic.adapters.vectors import open_vectors
 from services.memory.semantic.adapters.words import open_items
 from services.memory.semantic.app.indexing import Indexer
 from services.memory.semantic.app.judgements import Judgements
+from services.memory.semantic.app.judging import DeterministicJudge
 from services.memory.semantic.app.memories import Memories
 from services.memory.semantic.app.recall import Recall, RecallSettings
 from services.memory.semantic.app.reconciling import Reconciler
-from services.memory.semantic.app.verifying import ThreadedRules, Verifier, VerifySettings
+from services.memory.semantic.app.verifying import Verifier, VerifySettings
 from services.memory.semantic.app.waiting import Waiter
 from services.memory.semantic.config import SemanticSettings
 from services.memory.semantic.domain.vectors import VectorModel
@@ -45,7 +43,6 @@ from services.memory.semantic.rpc.servicer import ROLES, SemanticServicer
 CANONICAL_FILE = "semantic.db"
 LAG_BUCKETS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60, 600, 3600)
 EMBEDDER_POLL_SECONDS = 0.2
-Ready = Callable[[], Awaitable[bool]]
 STARTING = Principal(tenant="system", role=Role.SERVICE, subject="semantic")
 
 
@@ -62,13 +59,14 @@ async def build(
     Raises StartupError: a database that can't be read, or an index made by another model. An item index or a
     vector index that can't be read is set aside and built again, for both are derived.
     """
-    database, outbox, ready = await _open(settings, stack)
+    opened = await open_store(settings, migrations, CANONICAL_FILE, stack)
+    database = opened.database
     texts = EmbedderTexts(channels.embedder)
     model = await _model(texts, settings.embedder_wait_seconds)
     vectors = await open_vectors(settings, model)
     stack.push_async_callback(vectors.close)
 
-    relay = Relay(outbox, compactor_pb2_grpc.CompactorServiceStub(channels.compactor))
+    relay = Relay(opened.outbox, compactor_pb2_grpc.CompactorServiceStub(channels.compactor))
     store = SqlMemories(database, _rules(settings))
     items = await open_items(settings, database, stack)
     # S-16: from the moment a message is stored, or a memory changed, until recall can find it.
@@ -89,7 +87,7 @@ async def build(
         store=store,
         judgements=judgements,
         vectors=vectors,
-        judge=ThreadedRules(),
+        judge=DeterministicJudge(),
         settings=VerifySettings(candidates=settings.verify_candidates, cosine=settings.verify_cosine),
         count=lambda outcome: verdicts.labels(outcome.value).inc(),
         wake=relay.wake,
@@ -143,36 +141,9 @@ async def build(
         name="palimpsest.semantic.v1.SemanticService",
         add=add,
         roles=ROLES,
-        ready=ready,
+        ready=opened.ready,
         collectors=(lag, verdicts, *hyde_metrics),
     )
-
-
-async def _open(settings: SemanticSettings, stack: AsyncExitStack) -> tuple[SqlDatabase, SqlOutbox, Ready]:
-    """The memories: PostgreSQL where a URL is set, else a file."""
-    url = settings.database_url.get_secret_value()
-    if url:
-        # Imported here: the embedded profile is installed without the driver.
-        from services.kit.postgres import Postgres
-
-        postgres = await Postgres.open(
-            url,
-            migrations("postgres"),
-            pool_size=settings.pool_size,
-            statement_timeout=settings.statement_seconds,
-        )
-        stack.push_async_callback(postgres.close)
-        return postgres, SqlOutbox(postgres), postgres.ready
-    database = await Database.open(
-        settings.data_dir / CANONICAL_FILE, migrations("sqlite"), readers=settings.readers
-    )
-    stack.push_async_callback(database.close)
-    scripts = SqliteScripts(database)
-    return scripts, SqlOutbox(scripts, inherits=True), partial(_answers, database)
-
-
-async def _answers(database: Database) -> bool:
-    return bool(await database.read(lambda connection: connection.execute("SELECT 1").fetchone()))
 
 
 def _rules(settings: SemanticSettings) -> WriteRules:

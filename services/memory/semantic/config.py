@@ -7,10 +7,10 @@ from typing import Literal
 from pydantic import Field, SecretStr
 from pydantic_settings import SettingsConfigDict
 
-from services.kit.settings import ServiceSettings
+from services.kit.stores import StoreSettings
 
 
-class SemanticSettings(ServiceSettings):
+class SemanticSettings(StoreSettings):
     """From PALIMPSEST_SEMANTIC_…"""
 
     model_config = SettingsConfigDict(env_prefix="PALIMPSEST_SEMANTIC_", frozen=True, extra="ignore")
@@ -23,15 +23,6 @@ class SemanticSettings(ServiceSettings):
     """Against how many at the most."""
     verify_cosine: float = Field(default=0.6, ge=0, le=1)
     """How similar those are at the least: the cosine of the vectors."""
-    database_url: SecretStr = SecretStr("")
-    """A PostgreSQL database for the memories, e.g. "postgresql://user:password@host/name"; without one, a
-    SQLite file."""
-    readers: int = Field(default=2, ge=1, le=32)
-    """Threads that read from a SQLite file."""
-    pool_size: int = Field(default=10, ge=2, le=200)
-    """Connections to PostgreSQL, at most."""
-    statement_seconds: float = Field(default=10, gt=0, le=600)
-    """How long a statement in PostgreSQL may take."""
     recall_depth: int = Field(default=100, ge=15, le=1000)
     """Hits asked of each channel (docs/recall.md)."""
     channel_seconds: float = Field(default=2.0, gt=0)

@@ -3,14 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from services.kit.errors import InvalidField
 from services.kit.times import Clock, to_micros
+from services.kit.tokens import estimate_tokens
 from services.memory.episodic.app.ports import Usage, UsageKey, UsageStore
 from services.memory.episodic.domain.checks import check_text
 
 MICROS_PER_DAY = 86_400_000_000
 MAX_CALL_TOKENS = 1_000_000_000  # far beyond any call, so that sums stay within 64 bits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallTokens:
+    """What a call of a model took, by its provider's figures."""
+
+    input: int
+    output: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallTexts:
+    """The texts of a call whose provider told no figures (E-11)."""
+
+    input: str
+    output: str
+
+    def estimated(self) -> CallTokens:
+        """Their tokens by the estimate (E-10)."""
+        return CallTokens(input=estimate_tokens(self.input), output=estimate_tokens(self.output))
 
 
 class UsageCounts:
@@ -27,25 +49,25 @@ class UsageCounts:
         conversation_id: str,
         tier: str,
         model: str,
-        *,
-        input_tokens: int,
-        output_tokens: int,
-        estimated: bool,
-    ) -> None:
-        """Counts one call, today. Raises InvalidField, NotFound (agent)."""
+        spent: CallTokens | CallTexts,
+    ) -> CallTokens:
+        """Counts one call, today; what was counted. Raises InvalidField, NotFound (agent)."""
         _check_names(agent_id, conversation_id)
         check_text("tier", tier)
         check_text("model", model)
-        for field, tokens in (("tokens.input", input_tokens), ("tokens.output", output_tokens)):
-            if tokens > MAX_CALL_TOKENS:
+        estimated = isinstance(spent, CallTexts)
+        tokens = spent.estimated() if isinstance(spent, CallTexts) else spent
+        for field, number in (("tokens.input", tokens.input), ("tokens.output", tokens.output)):
+            if number > MAX_CALL_TOKENS:
                 raise InvalidField(field, f"over {MAX_CALL_TOKENS}")
         key = UsageKey(
             agent_id=agent_id, conversation_id=conversation_id, day=self._today(), tier=tier, model=model
         )
         usage = Usage(
-            calls=1, estimated_calls=int(estimated), input_tokens=input_tokens, output_tokens=output_tokens
+            calls=1, estimated_calls=int(estimated), input_tokens=tokens.input, output_tokens=tokens.output
         )
         await self._store.add(tenant, key, usage)
+        return tokens
 
     async def total(
         self, tenant: str, agent_id: str, conversation_id: str, start: int | None, end: int | None

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from services.kit.errors import InvalidField
-from services.memory.episodic.domain.checks import check_size, check_text
-from services.memory.episodic.domain.parts import Json, canonical_json
+from services.memory.episodic.domain.checks import check_arguments, check_text
+from services.memory.episodic.domain.parts import Json
 from services.memory.episodic.domain.working import WorkingLimits
 
 
@@ -108,34 +108,13 @@ def checked(given: Round, limits: WorkingLimits) -> Round:
 def _checked_call(path: str, call: SavedCall, limits: WorkingLimits) -> SavedCall:
     check_text(f"{path}.call.call_id", call.call_id)
     check_text(f"{path}.call.name", call.name)
-    _check_arguments(f"{path}.call.arguments", call.arguments, limits.argument_bytes)
+    check_arguments(f"{path}.call.arguments", call.arguments, limits.argument_bytes)
     result = call.result
     if result is not None:
         check_text(f"{path}.result.content", result.content)
         content, cut = preview(result.content, limits.preview_characters)
         result = Preview(content=content, is_error=result.is_error, cut=cut)
     return SavedCall(call_id=call.call_id, name=call.name, arguments=call.arguments, result=result)
-
-
-def _check_arguments(path: str, arguments: Mapping[str, Json], limit: int) -> None:
-    for text in _texts(arguments):
-        check_text(path, text)
-    try:
-        check_size(path, canonical_json(arguments), limit)
-    except ValueError as error:
-        raise InvalidField(path, "holds a number that is not finite") from error
-
-
-def _texts(value: Json) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        yield from value
-        for inner in value.values():
-            yield from _texts(inner)
-    elif isinstance(value, Sequence):
-        for inner in value:
-            yield from _texts(inner)
 
 
 def _check_unique(path: str, names: Sequence[str]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from services.kit.errors import InvalidField, LimitExceeded
@@ -100,30 +100,31 @@ def _check_part(path: str, part: Part, limits: Limits) -> None:
         case ToolCall():
             check_text(f"{path}.tool_call.call_id", part.call_id)
             check_text(f"{path}.tool_call.name", part.name)
-            _check_arguments(f"{path}.tool_call.arguments", part, limits)
+            check_arguments(f"{path}.tool_call.arguments", part.arguments, limits.argument_bytes)
         case Attachment():
             check_text(f"{path}.attachment.uri", part.uri)
             check_text(f"{path}.attachment.media_type", part.media_type)
             check_text(f"{path}.attachment.caption", part.caption)
 
 
-def _check_arguments(path: str, call: ToolCall, limits: Limits) -> None:
-    for text in _strings(call.arguments):
+def check_arguments(path: str, arguments: Mapping[str, Json], limit: int) -> None:
+    """Refuses a tool call's arguments that no store keeps, or of over `limit` bytes as JSON."""
+    for text in _strings(arguments):
         check_text(path, text)
     try:
-        arguments = canonical_json(call.arguments)
+        encoded = canonical_json(arguments)
     except ValueError as error:
         raise InvalidField(path, "holds a number that is not finite") from error
-    check_size(path, arguments, limits.argument_bytes)
+    check_size(path, encoded, limit)
 
 
 def _strings(value: Json) -> Iterator[str]:
     if isinstance(value, str):
         yield value
-    elif isinstance(value, dict):
+    elif isinstance(value, Mapping):
         for key, inner in value.items():
             yield key
             yield from _strings(inner)
-    elif isinstance(value, list):
+    elif isinstance(value, Sequence):
         for inner in value:
             yield from _strings(inner)

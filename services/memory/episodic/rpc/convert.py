@@ -107,7 +107,7 @@ def _part(part: resources_pb2.Part) -> Part:
     match part.WhichOneof("kind"):
         case "tool_call":
             call = part.tool_call
-            return ToolCall(call_id=call.call_id, name=call.name, arguments=_plain_struct(call.arguments))
+            return ToolCall(call_id=call.call_id, name=call.name, arguments=plain_struct(call.arguments))
         case "tool_result":
             result = part.tool_result
             return ToolResult(call_id=result.call_id, content=result.content, is_error=result.is_error)
@@ -118,14 +118,15 @@ def _part(part: resources_pb2.Part) -> Part:
             return Text(text=part.text)
 
 
-def _plain_struct(struct: Struct) -> dict[str, Json]:
+def plain_struct(struct: Struct) -> dict[str, Json]:
+    """JSON as the domain keeps it; whole numbers as integers, as far as doubles hold them exactly."""
     return {key: _plain_value(value) for key, value in struct.fields.items()}
 
 
 def _plain_value(value: Value) -> Json:
     match value.WhichOneof("kind"):
         case "struct_value":
-            return _plain_struct(value.struct_value)
+            return plain_struct(value.struct_value)
         case "list_value":
             return [_plain_value(item) for item in value.list_value.values]
         case "number_value":

@@ -19,7 +19,7 @@ from services.memory.episodic.app.ports import (
     Usage,
     UsageKey,
 )
-from services.memory.episodic.app.usage import MICROS_PER_DAY
+from services.memory.episodic.app.usage import MICROS_PER_DAY, CallTexts, CallTokens
 from services.memory.episodic.domain.cutting import Shown
 from services.memory.episodic.domain.model import ConversationKey, Message, Overlay
 from services.memory.episodic.domain.rendering import Rendered, as_text
@@ -175,6 +175,13 @@ def event_proto(key: ConversationKey, event: Event, position: Position) -> pb.Wa
         case _:
             response.overlay_change.overlays.extend(map(overlay_proto, event))
     return response
+
+
+def spent(request: pb.RecordUsageRequest) -> CallTokens | CallTexts:
+    """What a call took."""
+    if request.WhichOneof("spent") == "texts":
+        return CallTexts(input=request.texts.input, output=request.texts.output)
+    return CallTokens(input=request.tokens.input, output=request.tokens.output)
 
 
 def usage_proto(rows: Sequence[tuple[UsageKey, Usage]]) -> pb.GetUsageResponse:

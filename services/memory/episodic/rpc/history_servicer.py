@@ -11,7 +11,6 @@ from palimpsest.history.v1 import history_pb2_grpc, overlays_pb2, windows_pb2
 from services.kit.context import current_principal
 from services.kit.paging import page_size
 from services.kit.serving import Face, roles_of
-from services.kit.tokens import estimate_tokens
 from services.kit.watching import deliver
 from services.memory.episodic.app.history import Event, History
 from services.memory.episodic.app.ports import Position
@@ -187,23 +186,15 @@ class HistoryServicer(history_pb2_grpc.HistoryServiceServicer):
 
     async def RecordUsage(self, request: pb.RecordUsageRequest, context: Context) -> pb.RecordUsageResponse:
         """See the proto."""
-        estimated = request.WhichOneof("spent") == "texts"
-        tokens = request.tokens
-        if estimated:
-            tokens = pb.CallTokens(
-                input=estimate_tokens(request.texts.input), output=estimate_tokens(request.texts.output)
-            )
-        await self._usage.record(
+        tokens = await self._usage.record(
             current_principal().tenant,
             request.agent_id,
             request.conversation_id,
             request.tier,
             request.model,
-            input_tokens=tokens.input,
-            output_tokens=tokens.output,
-            estimated=estimated,
+            converted.spent(request),
         )
-        return pb.RecordUsageResponse(tokens=tokens)
+        return pb.RecordUsageResponse(tokens=pb.CallTokens(input=tokens.input, output=tokens.output))
 
     async def GetUsage(self, request: pb.GetUsageRequest, context: Context) -> pb.GetUsageResponse:
         """See the proto."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from google.protobuf.json_format import ParseDict
-from google.protobuf.struct_pb2 import Struct, Value
+from google.protobuf.struct_pb2 import Struct
 from palimpsest.common.v1 import resources_pb2
 from palimpsest.working.v1 import checkpoints_pb2, context_pb2, notes_pb2, prompt_pb2
 
@@ -20,10 +20,9 @@ from services.memory.episodic.domain.blocks import (
 )
 from services.memory.episodic.domain.blocks_tools import Tool
 from services.memory.episodic.domain.checkpoints import Handle, OpenTurn, Preview, Round, SavedCall
-from services.memory.episodic.domain.parts import Json
 from services.memory.episodic.domain.prompts import SystemPrompt
 from services.memory.episodic.domain.working import Edit, Notes, Task
-from services.memory.episodic.rpc.convert import EXACT_INTEGERS, stamp_of
+from services.memory.episodic.rpc.convert import plain_struct, stamp_of
 
 
 def owner_of(tenant: str, request: Any) -> Owner:
@@ -68,26 +67,9 @@ def _call(given: checkpoints_pb2.CheckpointedCall) -> SavedCall:
     return SavedCall(
         call_id=given.call.call_id,
         name=given.call.name,
-        arguments={key: _plain(value) for key, value in given.call.arguments.fields.items()},
+        arguments=plain_struct(given.call.arguments),
         result=result if given.HasField("result") else None,
     )
-
-
-def _plain(value: Value) -> Json:
-    match value.WhichOneof("kind"):
-        case "struct_value":
-            return {key: _plain(inner) for key, inner in value.struct_value.fields.items()}
-        case "list_value":
-            return [_plain(inner) for inner in value.list_value.values]
-        case "number_value":
-            number = value.number_value
-            return int(number) if number.is_integer() and abs(number) < EXACT_INTEGERS else number
-        case "string_value":
-            return value.string_value
-        case "bool_value":
-            return value.bool_value
-        case _:
-            return None
 
 
 def notes_proto(notes: Notes) -> notes_pb2.Notes:

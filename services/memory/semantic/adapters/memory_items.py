@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from services.memory.semantic.app.ports import MemoryDocument, MessageDocument
+from services.memory.semantic.app.item_ports import MemoryDocument, MessageDocument
 from services.memory.semantic.domain.items import IndexedMessage, MessageScope, Progress, SourceMessage
 from services.memory.semantic.domain.memory import Kind
 

@@ -12,8 +12,8 @@ from services.memory.semantic.adapters.sql.items_writing import (
     unregister_memories,
 )
 from services.memory.semantic.adapters.words_fts import FtsWords, put_words, remove_words
+from services.memory.semantic.app.item_ports import MemoryDocument, MessageDocument
 from services.memory.semantic.app.items import SplitItems, memory_words, message_words
-from services.memory.semantic.app.ports import MemoryDocument, MessageDocument
 from services.memory.semantic.domain.vectors import Bucket, ContentClass
 
 

@@ -17,6 +17,7 @@ from qdrant_client.common.client_exceptions import ResourceExhaustedResponse
 from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedResponse
 
 from services.kit.errors import DependencyDown
+from services.kit.pauses import backoff
 
 T = TypeVar("T")
 
@@ -32,7 +33,6 @@ PASSING_STATUSES = frozenset((408, 429, 502, 503, 504))
 TIMEOUT = "timeout"
 REFUSALS = frozenset(("UNAUTHENTICATED", "PERMISSION_DENIED", "401", "403"))
 MISSING = frozenset(("NOT_FOUND", "404"))
-STARTED_PAUSE_SHARE = 0.5  # of a pause, which is not left to chance
 
 GRPC_OPTIONS = {
     "grpc.lb_policy_name": "round_robin",
@@ -101,8 +101,7 @@ class Calls:
         self._closed = True
 
     async def _run(self, method: str, attempt: Callable[[], Awaitable[T]], seconds: float) -> T:
-        pause = self._limits.first_pause_seconds
-        for left in reversed(range(self._limits.attempts)):
+        for number in range(1, self._limits.attempts + 1):
             if self._closed:
                 raise QdrantDown("closed")
             try:
@@ -111,16 +110,17 @@ class Calls:
             # Whatever an answer that makes no sense sets off in the client means the same: no answer.
             except Exception as error:
                 kind, passing = _judged(error)
-                if not left or not passing:
+                if number == self._limits.attempts or not passing:
                     self._log.warning("vector_call_failed", method=method, kind=kind)
                     raise QdrantDown(kind) from error
-            await self._sleep(self._jittered(pause))
-            pause = min(pause * 2, self._limits.max_pause_seconds)
+            await self._sleep(self._pause(number))
         raise AssertionError("unreachable: the last attempt returns or raises")
 
-    def _jittered(self, pause: float) -> float:
-        """Callers that failed together do not come back together."""
-        return pause * (STARTED_PAUSE_SHARE + (1 - STARTED_PAUSE_SHARE) * self._chance())
+    def _pause(self, attempt: int) -> float:
+        limits = self._limits
+        return backoff(
+            attempt, first=limits.first_pause_seconds, longest=limits.max_pause_seconds, chance=self._chance()
+        )
 
 
 def _judged(error: Exception) -> tuple[str, bool]:

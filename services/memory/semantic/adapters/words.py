@@ -17,8 +17,8 @@ from services.kit.sqlite import CorruptDatabase, Database, SqliteScripts
 from services.memory.semantic.adapters.sql import migrations
 from services.memory.semantic.adapters.sql.items import REVISION_FACT, SET_FACT, WORDS_FACT, SqlRegistry
 from services.memory.semantic.adapters.sqlite_index import SqliteItemIndex
+from services.memory.semantic.app.item_ports import ItemIndex, Words
 from services.memory.semantic.app.items import SplitItems
-from services.memory.semantic.app.ports import ItemIndex, Words
 from services.memory.semantic.config import SemanticSettings
 from services.memory.semantic.domain.analysis import ANALYSER_REVISION
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import structlog
 
 from services.kit.errors import DependencyDown
+from services.kit.pauses import backoff
 
 if TYPE_CHECKING:
     from meilisearch_python_sdk import AsyncClient
@@ -20,7 +21,6 @@ TIMEOUT, GARBAGE, CLOSED, UNREACHABLE = "timeout", "garbage", "closed", "unreach
 INDEX_NOT_FOUND = "index_not_found"
 INDEX_EXISTS = "index_already_exists"
 REFUSALS = frozenset(("invalid_api_key", "missing_authorization_header"))
-STARTED_PAUSE_SHARE = 0.5  # of a pause, which is not left to chance
 POLL_GROWTH = 1.5
 
 
@@ -116,19 +116,17 @@ class MeiliCalls:
             pause = min(pause * POLL_GROWTH, self._limits.max_poll_seconds)
 
     async def _send(self, method: str, path: str, body: Any, seconds: float) -> Any:
-        pause = self._limits.first_pause_seconds
-        for left in reversed(range(self._limits.attempts)):
+        for attempt in range(1, self._limits.attempts + 1):
             if self._closed:
                 raise MeiliDown(CLOSED)
             answer, kind, passing = await self._attempt(method, path, body, seconds)
             if not kind:
                 return answer
-            if not left or not passing:
+            if attempt == self._limits.attempts or not passing:
                 if kind not in (INDEX_NOT_FOUND, INDEX_EXISTS):
                     self._log.warning("words_call_failed", method=method, kind=kind)
                 raise MeiliDown(kind)
-            await asyncio.sleep(self._jittered(pause))
-            pause = min(pause * 2, self._limits.max_pause_seconds)
+            await asyncio.sleep(self._pause(attempt))
         raise AssertionError("unreachable: the last attempt returns or raises")
 
     async def _attempt(self, method: str, path: str, body: Any, seconds: float) -> tuple[Any, str, bool]:
@@ -150,9 +148,11 @@ class MeiliCalls:
             return None, str(code or response.status_code), _passing(response)
         return answer, "", False
 
-    def _jittered(self, pause: float) -> float:
-        """Callers that failed together do not come back together."""
-        return pause * (STARTED_PAUSE_SHARE + (1 - STARTED_PAUSE_SHARE) * self._chance())
+    def _pause(self, attempt: int) -> float:
+        limits = self._limits
+        return backoff(
+            attempt, first=limits.first_pause_seconds, longest=limits.max_pause_seconds, chance=self._chance()
+        )
 
 
 def _passing(response: Any) -> bool:

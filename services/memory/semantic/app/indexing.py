@@ -9,14 +9,8 @@ from dataclasses import dataclass
 
 from services.kit.errors import InvalidRequest, NotFound, TextTooLong
 from services.kit.times import Clock
-from services.memory.semantic.app.ports import (
-    Conversations,
-    ItemIndex,
-    MemoryDocument,
-    MemoryStore,
-    MessageDocument,
-    Texts,
-)
+from services.memory.semantic.app.item_ports import ItemIndex, MemoryDocument, MessageDocument
+from services.memory.semantic.app.ports import Conversations, MemoryStore, Texts
 from services.memory.semantic.app.vectors import VectorIndex
 from services.memory.semantic.app.verifying import Fresh, Verifier
 from services.memory.semantic.domain.analysis import analyse

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from services.memory.semantic.app.ports import MemoryDocument, MessageDocument, Registry, Words
+from services.memory.semantic.app.item_ports import MemoryDocument, MessageDocument, Registry, Words
 from services.memory.semantic.domain.items import IndexedMessage, MessageScope, Progress
 from services.memory.semantic.domain.keywords import WordDocument, WordFilters, filters_of
 from services.memory.semantic.domain.memory import Kind

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Protocol
 
 from services.memory.semantic.domain.judging import judge
@@ -31,8 +32,8 @@ class DeterministicJudge:
         return "rules/1"
 
     async def judge(self, old: Statement, new: Statement) -> Verdict:
-        """Applies the rules at once."""
-        return judge(old, new)
+        """Applies the rules in a thread: two long statements take them a while, and others are served."""
+        return await asyncio.to_thread(judge, old, new)
 
 
 def statement_of(memory: Memory) -> Statement:

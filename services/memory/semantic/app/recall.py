@@ -13,7 +13,8 @@ import structlog
 from services.kit.errors import DependencyDown
 from services.kit.times import Clock
 from services.memory.semantic.app.hyde import HYDE, Hyde, KeptIn
-from services.memory.semantic.app.ports import ItemIndex, MemoryStore, Texts
+from services.memory.semantic.app.item_ports import ItemIndex
+from services.memory.semantic.app.ports import MemoryStore, Texts
 from services.memory.semantic.app.vectors import VectorIndex
 from services.memory.semantic.domain.analysis import analyse_query
 from services.memory.semantic.domain.fusion import Candidate, Hit, Reference, Strategy, fuse

@@ -11,7 +11,8 @@ import structlog
 from services.kit.errors import DependencyDown
 from services.kit.ids import new_id
 from services.kit.times import Clock
-from services.memory.semantic.app.ports import ItemIndex, KnownConversation, MemoryStore
+from services.memory.semantic.app.item_ports import ItemIndex
+from services.memory.semantic.app.ports import KnownConversation, MemoryStore
 from services.memory.semantic.app.vectors import VectorIndex
 from services.memory.semantic.domain.items import conversation_of
 from services.memory.semantic.domain.vectors import Bucket, ContentClass

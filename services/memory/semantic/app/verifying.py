@@ -21,12 +21,10 @@ import structlog
 
 from services.kit.errors import DependencyDown, Overloaded, Reason
 from services.kit.times import Clock
-from services.memory.semantic.app.judging import DeterministicJudge, Judge, statement_of
+from services.memory.semantic.app.judging import Judge, statement_of
 from services.memory.semantic.app.ports import JudgementStore, MemoryStore, Verdict
 from services.memory.semantic.app.vectors import VectorIndex
-from services.memory.semantic.domain.judging import judge
 from services.memory.semantic.domain.judging_types import CONTRADICTS_FROM, REPLACES_FROM, Statement
-from services.memory.semantic.domain.judging_types import Verdict as Judged
 from services.memory.semantic.domain.memory import Kind, Memory, Verification
 from services.memory.semantic.domain.vectors import Bucket, ContentClass, Filters
 
@@ -73,14 +71,6 @@ class _Similar:
 
     memory_id: str
     others: tuple[str, ...]
-
-
-class ThreadedRules(DeterministicJudge):
-    """The rules in a thread: two long statements take them a while, and others are served meanwhile."""
-
-    async def judge(self, old: Statement, new: Statement) -> Judged:
-        """Applies the rules."""
-        return await asyncio.to_thread(judge, old, new)
 
 
 class Verifier:

@@ -11,7 +11,8 @@ import structlog
 from services.kit.context import time_remaining
 from services.kit.errors import DependencyDown, Overloaded
 from services.memory.semantic.app.indexing import Indexer
-from services.memory.semantic.app.ports import ItemIndex, Jobs, JobState, MemoryStore
+from services.memory.semantic.app.item_ports import ItemIndex
+from services.memory.semantic.app.ports import Jobs, JobState, MemoryStore
 
 POLL_SECONDS = 0.25
 MARGIN_SECONDS = 2.0  # left of the deadline for the answer itself (half of a short one)

@@ -11,9 +11,9 @@ from palimpsest.semantic.v1 import semantic_pb2_grpc
 from services.kit.context import current_principal
 from services.kit.identity import Role
 from services.memory.semantic.app.indexing import Indexer
+from services.memory.semantic.app.item_ports import ItemIndex
 from services.memory.semantic.app.judgements import Judgements
 from services.memory.semantic.app.memories import Memories
-from services.memory.semantic.app.ports import ItemIndex
 from services.memory.semantic.app.recall import Recall
 from services.memory.semantic.app.waiting import Waiter
 from services.memory.semantic.rpc import convert

@@ -16,7 +16,7 @@ from services.memory.semantic.adapters.sql.items_writing import (
     register_messages,
     unregister_memories,
 )
-from services.memory.semantic.app.ports import MemoryDocument
+from services.memory.semantic.app.item_ports import MemoryDocument
 from services.memory.semantic.domain.items import IndexedMessage, Progress, SourceMessage
 
 MAX_AUTHORS = 64

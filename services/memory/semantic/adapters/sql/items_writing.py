@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from services.kit.sql import Row, Script, Value, execute, execute_many, fetch
 from services.kit.times import to_micros
-from services.memory.semantic.app.ports import MemoryDocument
+from services.memory.semantic.app.item_ports import MemoryDocument
 from services.memory.semantic.domain.items import SourceMessage
 from services.memory.semantic.domain.vectors import ContentClass
 
