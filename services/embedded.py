@@ -73,12 +73,13 @@ async def _run(
             metrics.serve(host, metrics_port, stack.enter_context(ExitStack()))
         gateway = await compose(data_dir, secret, metrics, stack, model_dir=model_dir)
         address = f"{host}:{port}"
+        stop = stop_signal()
         async with listening(gateway, secret, metrics, address, drain_seconds=DRAIN_SECONDS) as bound:
             target = f"{host}:{bound}"
             publish_endpoint(data_dir, target, stack)
             structlog.get_logger("embedded").info("serving", target=target)
             on_ready(target)
-            await stop_signal()
+            await stop.wait()
 
 
 async def compose(

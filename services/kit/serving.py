@@ -208,13 +208,17 @@ async def _watch_readiness(service: Service, checker: health.aio.HealthServicer)
         await asyncio.sleep(READINESS_SECONDS)
 
 
-async def stop_signal() -> None:
-    """Returns at the first SIGTERM or SIGINT."""
+def stop_signal() -> asyncio.Event:
+    """Set at the first SIGTERM or SIGINT from now on.
+
+    To be asked for before anybody is told that the process serves: a signal that came earlier would end it
+    without a stop in order.
+    """
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for name in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(name, stop.set)
-    await stop.wait()
+    return stop
 
 
 def background(stack: AsyncExitStack, work: Iterable[Awaitable[None]]) -> None:
@@ -269,7 +273,8 @@ async def _run(settings: S, build: Build[S]) -> None:
         address = f"{settings.host}:{settings.port}"
         if settings.metrics_port is not None:
             metrics.serve(settings.host, settings.metrics_port, stack.enter_context(ExitStack()))
+        stop = stop_signal()
         async with listening(service, secret, metrics, address, drain_seconds=settings.drain_seconds) as port:
             log.info("serving", service=service.name, port=port)
-            await stop_signal()
+            await stop.wait()
         log.info("stopped", service=service.name)

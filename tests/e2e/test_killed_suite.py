@@ -6,6 +6,8 @@ SPEC E-1, E-2, SV-4, SV-5, J-2, S-6.
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 import time
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -194,3 +196,15 @@ def _key(suite: Suite) -> dict[str, Any]:
 
 def test_the_api_key_is_for_its_owner_only(suite: Suite) -> None:
     assert (suite.data / "api-key").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_stop_that_comes_with_the_announcement_is_in_order(tmp_path: Path) -> None:
+    """O-3: from the moment that anybody knows of the suite, SIGTERM ends it as it should."""
+    script = (
+        "import os, pathlib, signal, sys\n"
+        "from services.embedded import run\n"
+        "run(pathlib.Path(sys.argv[1]), port=0, on_ready=lambda _: os.kill(os.getpid(), signal.SIGTERM))\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", script, tmp_path / "data"], timeout=WAIT, check=False)
+    assert ended.returncode == 0
+    assert not (tmp_path / "data" / "endpoint.json").exists()
