@@ -20,6 +20,7 @@ from google.protobuf.descriptor import ServiceDescriptor
 from google.protobuf.descriptor_pb2 import MethodOptions
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
+from palimpsest.common.v1 import roles_pb2
 from prometheus_client.registry import Collector
 
 from services.kit.channels import CHANNEL_OPTIONS, MAX_MESSAGE_BYTES, Channels, ServiceChannel
@@ -31,7 +32,7 @@ from services.kit.metrics import Metrics
 from services.kit.settings import ServiceSettings
 from services.kit.timeouts import method_timeouts, service_config
 
-SERVICES = ("embedder", "episodic", "semantic", "compactor")
+SERVICES = ("embedder", "episodic", "semantic", "compactor", "gateway")
 MIN_SECRET_BYTES = 32
 READINESS_SECONDS = 2.0
 # A call makes some hundred objects and leaves no cycles: to look for some after each 700 objects, Python's
@@ -55,6 +56,8 @@ class Face:
     name: str
     add: Callable[[Any], None]
     roles: Mapping[str, Role]
+    internal: bool = False
+    """Whether its callers are other services, by their signed tokens, whoever else the service serves."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,19 +98,29 @@ class Service:
 
 def roles_of(descriptor: ServiceDescriptor) -> dict[str, Role]:
     """Least roles by method name, as the proto says: a method that has no side effects is a reader's."""
-    harmless = MethodOptions.NO_SIDE_EFFECTS
-    return {
-        method.name: Role.READER if method.GetOptions().idempotency_level == harmless else Role.WRITER
-        for method in descriptor.methods
-    }
+    return {method.name: _role_of(method.GetOptions()) for method in descriptor.methods}
+
+
+def _role_of(options: MethodOptions) -> Role:
+    if said := options.Extensions[roles_pb2.least_role]:
+        return Role(said)
+    harmless = options.idempotency_level == MethodOptions.NO_SIDE_EFFECTS
+    return Role.READER if harmless else Role.WRITER
 
 
 def interceptor(service: Service, secret: bytes, metrics: Metrics) -> CallInterceptor:
     """The interceptor of one service; `secret` verifies the tokens between services."""
     for collector in service.collectors:
         metrics.registry.register(collector)
+    verifier = TokenVerifier(secret, service.short_name)
     return CallInterceptor(
-        authenticator=service.authenticator or TokenVerifier(secret, service.short_name),
+        authenticator=service.authenticator or verifier,
+        authenticators={
+            f"/{face.name}/{method}": verifier
+            for face in service.all_faces
+            if face.internal
+            for method in face.roles
+        },
         roles={
             f"/{face.name}/{method}": role
             for face in service.all_faces
