@@ -12,7 +12,7 @@ import os
 import sys
 import time
 from asyncio.subprocess import DEVNULL, PIPE, Process
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
@@ -81,16 +81,43 @@ def module_command(module: str, *arguments: str) -> list[str]:
     return [sys.executable, "-P", "-m", module, *arguments]
 
 
+async def _no_remedy(_kind: str) -> None:
+    """A refusal is no more than logged: the next start may go better."""
+
+
+def _no_look(_hello: Head) -> None:
+    """Nobody minds what a child says that was started again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Again:
+    """What is done when a child that died is started again."""
+
+    remedy: Callable[[str], Awaitable[None]] = _no_remedy
+    """Awaited, with its word for it, when the child refused; then it is started once more.
+
+    What it raises is logged: the child is started again all the same, and may refuse again.
+    """
+    greeted: Callable[[Head], None] = _no_look
+    """Told its new greeting, before any call is sent."""
+
+
+NOTHING_MORE = Again()
+
+
 class Child:
     """One child process, started again whenever it dies. Made by `start`, ended by `close`."""
 
-    def __init__(self, command: Sequence[str], name: str, limits: ChildLimits) -> None:
+    def __init__(
+        self, command: Sequence[str], name: str, limits: ChildLimits, again: Again = NOTHING_MORE
+    ) -> None:
         self.name = name
         self.hello: Head = {}
         """The latest greeting."""
         self.restarts = 0
         self._command = list(command)
         self._limits = limits
+        self._again = again
         self._ids = count(1)
         self._waiting: dict[int, asyncio.Future[Frame]] = {}
         self._up = asyncio.Event()
@@ -100,12 +127,19 @@ class Child:
         self._log = structlog.get_logger("child").bind(child=name)
 
     @classmethod
-    async def start(cls, command: Sequence[str], *, name: str, limits: ChildLimits = DEFAULT_LIMITS) -> Child:
+    async def start(
+        cls,
+        command: Sequence[str],
+        *,
+        name: str,
+        limits: ChildLimits = DEFAULT_LIMITS,
+        again: Again = NOTHING_MORE,
+    ) -> Child:
         """Starts the process and waits for its greeting.
 
         Raises ChildRefused with what the child said, or StartupError when it says nothing in time or ends.
         """
-        child = cls(command, name, limits)
+        child = cls(command, name, limits, again)
         process = await child._spawn()
         child._supervisor = asyncio.create_task(child._supervise(process))
         return child
@@ -188,6 +222,8 @@ class Child:
         if "ready" not in frame.head:
             await _end(process, EXIT_SECONDS)
             raise ChildRefused(str(frame.head.get("refused")), str(frame.head.get("message")))
+        if self.hello:
+            self._again.greeted(frame.head["ready"])
         self.hello = frame.head["ready"]
         self._process = process
         self._up.set()
@@ -224,10 +260,18 @@ class Child:
             except (StartupError, OSError) as error:
                 kind = error.kind if isinstance(error, ChildRefused) else type(error).__name__
                 self._log.error("child_not_started", kind=kind, pause=pause)
+                if isinstance(error, ChildRefused):
+                    await self._remedy(error.kind)
                 continue
             self.restarts += 1
             self._log.warning("child_started_again", restarts=self.restarts)
             return process, pause
+
+    async def _remedy(self, kind: str) -> None:
+        try:
+            await self._again.remedy(kind)
+        except Exception as error:  # noqa: BLE001 - or else nobody would start the child any more
+            self._log.error("child_not_remedied", kind=kind, error=type(error).__name__)
 
     async def _read_answers(self, process: Process) -> None:
         """Hands answers to their callers until the pipe ends or carries nonsense."""

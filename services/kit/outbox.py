@@ -20,7 +20,7 @@ import structlog
 from palimpsest.compactor.v1 import compactor_pb2, compactor_pb2_grpc
 
 from services.kit.context import act_as
-from services.kit.errors import PalimpsestError
+from services.kit.errors import DeadlineExceeded, DependencyDown, Overloaded, PalimpsestError
 from services.kit.identity import Principal, Role
 from services.kit.sql import Row, Script, SqlDatabase, execute, execute_many, fetch, first
 from services.kit.sqlite import Database, SqliteScripts
@@ -52,6 +52,7 @@ class OutboxRow:
     job: NewJob
 
 
+COLUMNS = "id, tenant, agent_id, type, subject, key, payload"
 _COMPACT = json.JSONEncoder(separators=(",", ":"))  # json.dumps would make one for each call
 INSERT = "INSERT INTO outbox (tenant, agent_id, type, subject, key, payload) VALUES (?, ?, ?, ?, ?, ?)"
 
@@ -89,27 +90,46 @@ class SqlOutbox:
     def __init__(
         self, database: SqlDatabase, *, inherits: bool = False, clock: Callable[[], float] = time.time
     ) -> None:
-        """With `inherits`, this is the only owner: claims found at the start are those of one that died."""
+        """With `inherits`, this is the only owner: its claims are nobody else's affair and are not written.
+
+        Those that are found in the table are then of one that died.
+        """
         self._database = database
-        self._inherits = inherits
         self._clock = clock
+        self._leases: dict[int, float] | None = {} if inherits else None  # of an only owner: ends by row id
 
     async def claim(self, limit: int) -> list[OutboxRow]:
         """Takes up to `limit` rows that nobody holds."""
+        now = self._clock()
+        if self._leases is not None:
+            return await self._claim_alone(self._leases, int(now), limit)
         if not await self._database.read(_any_row):
             return []
-        now = int(self._clock())
-        rows = await self._database.write(lambda: _claim(now, limit, inherits=self._inherits))
-        self._inherits = False
-        return rows
+        return await self._database.write(lambda: _claim(int(now), limit))
 
     async def settle(self, rows: Sequence[OutboxRow]) -> None:
         """Deletes rows."""
         await self._database.write(lambda: _settle(_ids_by_tenant(rows)))
+        self._forget(rows)
 
     async def release(self, rows: Sequence[OutboxRow]) -> None:
         """Gives rows back."""
-        await self._database.write(lambda: _hold(_ids_by_tenant(rows), until=0))
+        if self._leases is None:
+            await self._database.write(lambda: _hold(_ids_by_tenant(rows), until=0))
+        self._forget(rows)
+
+    async def _claim_alone(self, leases: dict[int, float], now: int, limit: int) -> list[OutboxRow]:
+        for id_ in [id_ for id_, until in leases.items() if until < now]:
+            del leases[id_]
+        found = await self._database.read(lambda: _first(limit + len(leases)))
+        rows = [row for row in found if row.id not in leases][:limit]
+        leases.update((row.id, now + CLAIM_SECONDS) for row in rows)
+        return rows
+
+    def _forget(self, rows: Sequence[OutboxRow]) -> None:
+        if self._leases is not None:
+            for row in rows:
+                self._leases.pop(row.id, None)
 
 
 class SqliteOutbox(SqlOutbox):
@@ -133,7 +153,10 @@ class Relay:
         self._awake.set()
 
     async def run(self) -> None:
-        """Relays until cancelled; failures are retried with growing pauses."""
+        """Relays until cancelled; failures are retried with growing pauses.
+
+        Rows that the ledger refuses are tried again with the next ones, or after a while.
+        """
         pause = FIRST_RETRY_SECONDS
         while True:
             try:
@@ -147,7 +170,11 @@ class Relay:
                 pause = min(pause * 2, MAX_RETRY_SECONDS)
 
     async def relay_once(self) -> bool:
-        """Hands over one batch; False when there was none. Raises what Enqueue raised, rows given back."""
+        """Hands over one batch; False when there was nothing that the ledger takes.
+
+        A tenant's rows that it refuses are given back, and are no other tenant's affair. Raises what Enqueue
+        raised when the ledger does not answer, likewise.
+        """
         self._awake.clear()
         rows = await self._outbox.claim(BATCH)
         by_tenant: dict[str, list[OutboxRow]] = defaultdict(list)
@@ -157,14 +184,24 @@ class Relay:
         left = dict(by_tenant)
         try:
             for tenant, theirs in by_tenant.items():
-                await self._enqueue(tenant, theirs)
-                handed += left.pop(tenant)
+                if await self._accepted(tenant, theirs):
+                    handed += left.pop(tenant)
         finally:
             if handed:
                 await self._outbox.settle(handed)
             if left:
                 await self._outbox.release([row for theirs in left.values() for row in theirs])
-        return bool(rows)
+        return bool(handed)
+
+    async def _accepted(self, tenant: str, rows: Sequence[OutboxRow]) -> bool:
+        try:
+            await self._enqueue(tenant, rows)
+        except (DependencyDown, DeadlineExceeded, Overloaded):
+            raise
+        except PalimpsestError as error:
+            self._log.error("relay_refused", reason=error.reason, rows=len(rows))
+            return False
+        return True
 
     async def _enqueue(self, tenant: str, rows: Sequence[OutboxRow]) -> None:
         jobs = [
@@ -192,12 +229,14 @@ def _any_row() -> Script[bool]:
     return (yield from first("SELECT 1 AS one FROM outbox LIMIT 1")) is not None
 
 
-def _claim(now: int, limit: int, *, inherits: bool) -> Script[list[OutboxRow]]:
-    if inherits:
-        yield from execute("UPDATE outbox SET claimed_until = 0")
+def _first(limit: int) -> Script[list[OutboxRow]]:
+    found = yield from fetch(f"SELECT {COLUMNS} FROM outbox ORDER BY id LIMIT ?", limit)
+    return [_row(row) for row in found]
+
+
+def _claim(now: int, limit: int) -> Script[list[OutboxRow]]:
     found = yield from fetch(
-        "SELECT id, tenant, agent_id, type, subject, key, payload FROM outbox"
-        " WHERE claimed_until < ? ORDER BY id LIMIT ? FOR UPDATE SKIP LOCKED",
+        f"SELECT {COLUMNS} FROM outbox WHERE claimed_until < ? ORDER BY id LIMIT ? FOR UPDATE SKIP LOCKED",
         now,
         limit,
     )

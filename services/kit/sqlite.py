@@ -12,9 +12,7 @@ import queue
 import sqlite3
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -59,12 +57,15 @@ class Database:
         self._writer = threading.Thread(
             target=self._write_loop, args=(connection,), name=f"sqlite-{path.stem}", daemon=True
         )
-        self._readers = ThreadPoolExecutor(readers, thread_name_prefix=f"sqlite-read-{path.stem}")
-        self._local = threading.local()
-        self._read_connections: list[sqlite3.Connection] = []
+        self._reads: queue.SimpleQueue[_Pending | None] = queue.SimpleQueue()
+        self._readers = [
+            threading.Thread(target=self._read_loop, name=f"sqlite-read-{path.stem}", daemon=True)
+            for _ in range(readers)
+        ]
         self._closed = False
         self._log = structlog.get_logger("sqlite")
-        self._writer.start()
+        for thread in (self._writer, *self._readers):
+            thread.start()
 
     @classmethod
     async def open(
@@ -87,18 +88,11 @@ class Database:
 
         An exception undoes this work alone. Raises DependencyDown when the store fails.
         """
-        if self._closed:
-            raise DependencyDown
-        pending = _Pending(work=work, future=self._loop.create_future())
-        self._queue.put(pending)
-        result: T = await pending.future
-        return result
+        return await self._hand(work, self._queue)
 
     async def read(self, work: Work[T]) -> T:
         """Runs `work` in a reader thread, within one snapshot."""
-        if self._closed:
-            raise DependencyDown
-        return await self._loop.run_in_executor(self._readers, partial(self._read, work))
+        return await self._hand(work, self._reads)
 
     async def close(self) -> None:
         """Waits for what was queued, then closes every connection."""
@@ -106,26 +100,35 @@ class Database:
             return
         self._closed = True
         self._queue.put(None)
-        await asyncio.to_thread(self._writer.join)
-        await asyncio.to_thread(self._readers.shutdown)
-        for connection in self._read_connections:
-            connection.close()
+        for _ in self._readers:
+            self._reads.put(None)
+        for thread in (self._writer, *self._readers):
+            await asyncio.to_thread(thread.join)
 
-    def _read(self, work: Work[T]) -> T:
-        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
-        if connection is None:
-            connection = _connect(self.path)
-            connection.execute("PRAGMA query_only = ON")
-            self._local.connection = connection
-            self._read_connections.append(connection)
-        try:
-            connection.execute("BEGIN")
-            try:
-                return work(connection)
-            finally:
-                connection.rollback()
-        except sqlite3.DatabaseError as error:
-            raise self._fault(error) from error
+    async def _hand(self, work: Work[T], to: queue.SimpleQueue[_Pending | None]) -> T:
+        if self._closed:
+            raise DependencyDown
+        pending = _Pending(work=work, future=self._loop.create_future())
+        to.put(pending)
+        result: T = await pending.future
+        return result
+
+    def _read_loop(self) -> None:
+        """A reader's thread. An executor would take longer to hand over a read than most reads take."""
+        connection: sqlite3.Connection | None = None
+        while (pending := self._reads.get()) is not None:
+            if not pending.future.cancelled():
+                try:
+                    connection = connection or _connect_reader(self.path)
+                    pending.result = _read(connection, pending.work)
+                except sqlite3.DatabaseError as error:
+                    pending.error = self._fault(error)
+                except Exception as error:  # noqa: BLE001 - handed to the caller of `read`
+                    pending.error = error
+                self._loop.call_soon_threadsafe(_answer, [pending])
+            del pending  # or else its result would be kept until the next one comes
+        if connection is not None:
+            connection.close()
 
     def _write_loop(self, connection: sqlite3.Connection) -> None:
         open_ = True
@@ -222,6 +225,14 @@ def run_script(connection: sqlite3.Connection, script: Script[T]) -> T:
         script.close()
 
 
+def _read(connection: sqlite3.Connection, work: Work[T]) -> T:
+    connection.execute("BEGIN")
+    try:
+        return work(connection)
+    finally:
+        connection.rollback()
+
+
 def _answer(group: list[_Pending]) -> None:
     for pending in group:
         if pending.future.done():
@@ -240,6 +251,12 @@ def _connect(path: Path, synchronous: Synchronous = "FULL") -> sqlite3.Connectio
     connection.execute(f"PRAGMA synchronous = {synchronous}")
     connection.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
     connection.execute("PRAGMA foreign_keys = ON")
+    return connection
+
+
+def _connect_reader(path: Path) -> sqlite3.Connection:
+    connection = _connect(path)
+    connection.execute("PRAGMA query_only = ON")
     return connection
 
 

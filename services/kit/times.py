@@ -9,7 +9,9 @@ from google.protobuf.timestamp_pb2 import Timestamp
 
 Clock = Callable[[], datetime]
 
+NANOS_PER_SECOND = 1_000_000_000
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECOND = timedelta(microseconds=1)
 
 
 def now() -> datetime:
@@ -21,13 +23,14 @@ def to_timestamp(moment: datetime | None) -> Timestamp | None:
     """As protobuf; None stays None (an unset field)."""
     if moment is None:
         return None
-    stamp = Timestamp()
-    stamp.FromDatetime(moment)
-    return stamp
+    seconds, micros = divmod(to_micros(moment), 1_000_000)
+    return Timestamp(seconds=seconds, nanos=micros * 1000)
 
 
 def from_timestamp(stamp: Timestamp) -> datetime:
-    """From protobuf, to the microsecond; raises ValueError outside the years 1 to 9999."""
+    """From protobuf, to the microsecond; raises ValueError outside the years 1 to 9999, and for odd nanos."""
+    if not 0 <= stamp.nanos < NANOS_PER_SECOND:
+        raise ValueError("a time whose nanos are not from 0 to 999,999,999")
     try:
         return EPOCH + timedelta(seconds=stamp.seconds, microseconds=stamp.nanos // 1000)
     except OverflowError as error:
@@ -36,7 +39,7 @@ def from_timestamp(stamp: Timestamp) -> datetime:
 
 def to_micros(moment: datetime) -> int:
     """Microseconds since 1970, exact; how stores keep a time."""
-    return (moment - EPOCH) // timedelta(microseconds=1)
+    return (moment - EPOCH) // MICROSECOND
 
 
 def from_micros(micros: int) -> datetime:

@@ -10,11 +10,12 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
 
-from services.kit.child import CallFailed, Child, ChildDied, ChildLimits, ChildRefused
+from services.kit.child import Again, CallFailed, Child, ChildDied, ChildLimits, ChildRefused
 from services.kit.errors import DependencyDown, StartupError
 from services.kit.frames import MAX_FRAME_BYTES, BadFrame, Decoder, Frame, encode
 from services.memory.semantic.adapters.vectors_edge import EdgeVectorIndex
@@ -326,3 +327,65 @@ def test_the_child_imports_no_more_than_it_needs() -> None:
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.split() == ["qdrant_edge"]
+
+
+async def test_what_a_child_says_when_it_is_started_again_is_told(command: Command) -> None:
+    """And before any call reaches it; the first greeting is its starter's to read."""
+    told: list[Any] = []
+    child = await Child.start(command(), name="echo", limits=QUICK, again=Again(greeted=told.append))
+    assert told == []
+    kill(child)
+    await until(lambda: child.restarts == 1)
+    assert told == [child.hello]
+    await child.close()
+
+
+def moody(tmp_path: Path) -> tuple[list[str], Path]:
+    """The command of a child that refuses while a file is there, and the file."""
+    script, flag = tmp_path / "moody.py", tmp_path / "refuse"
+    script.write_text(
+        "import sys, pathlib\n"
+        "from services.kit.child_link import attach\n"
+        "link = attach()\n"
+        f"if pathlib.Path({str(flag)!r}).exists():\n"
+        "    link.refuse('moody', 'not now')\n"
+        "    sys.exit(1)\n"
+        "link.greet({'fine': True})\n"
+        "while not link.closed:\n"
+        "    link.receive(None)\n"
+    )
+    return [sys.executable, str(script)], flag
+
+
+async def test_a_refusal_to_start_again_can_be_remedied(tmp_path: Path) -> None:
+    told, flag = moody(tmp_path)
+    remedied: list[str] = []
+
+    async def remedy(kind: str) -> None:
+        remedied.append(kind)
+        flag.unlink()
+
+    child = await Child.start(told, name="moody", limits=QUICK, again=Again(remedy=remedy))
+    flag.touch()
+    kill(child)
+    await until(lambda: child.restarts == 1)
+    assert remedied == ["moody"]
+    await child.close()
+
+
+async def test_a_remedy_that_fails_does_not_end_the_attempts(tmp_path: Path) -> None:
+    told, flag = moody(tmp_path)
+    tried: list[str] = []
+
+    async def remedy(kind: str) -> None:
+        tried.append(kind)
+        if len(tried) == 1:
+            raise OSError
+        flag.unlink()
+
+    child = await Child.start(told, name="moody", limits=QUICK, again=Again(remedy=remedy))
+    flag.touch()
+    kill(child)
+    await until(lambda: child.restarts == 1)
+    assert tried == ["moody"] * 2
+    await child.close()
