@@ -36,6 +36,8 @@ class Channels:
     episodic: grpc.aio.Channel
     semantic: grpc.aio.Channel
     compactor: grpc.aio.Channel
+    gateway: grpc.aio.Channel
+    """For its settings alone; nothing that a service needs to start."""
 
 
 class ServiceChannel(grpc.aio.Channel):

@@ -35,6 +35,7 @@ class Reason(StrEnum):
     INTERNAL = "INTERNAL"
     UNKNOWN_METHOD = "UNKNOWN_METHOD"
     CANCELLED = "CANCELLED"
+    DATA_FLOW_REFUSED = "DATA_FLOW_REFUSED"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,6 +201,12 @@ class Cancelled(PalimpsestError):
     """The call was cancelled."""
 
     reason = Reason.CANCELLED
+
+
+class DataFlowRefused(PalimpsestError):
+    """The tenant's data flow lets no text leave."""
+
+    reason = Reason.DATA_FLOW_REFUSED
 
 
 class StartupError(Exception):

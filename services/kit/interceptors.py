@@ -16,7 +16,7 @@ from typing import Any, NoReturn, TypeAlias
 
 import grpc
 import structlog
-from google.protobuf.message import Message
+from google.protobuf.message import DecodeError, Message
 
 from services.kit import context as calls
 from services.kit.context import CallInfo
@@ -24,6 +24,7 @@ from services.kit.errors import (
     DeadlineExceeded,
     DependencyDown,
     Internal,
+    InvalidRequest,
     NotAllowed,
     PalimpsestError,
     UnknownMethod,
@@ -38,6 +39,12 @@ OPEN_PREFIXES = ("/grpc.health.v1.Health/", "/grpc.reflection.")
 MAX_REQUEST_ID = 128
 TIMEOUT_REASON = "the server's deadline passed"
 
+
+class _Unreadable:
+    """What stands for a request whose bytes are no message of its type."""
+
+
+Incoming: TypeAlias = "Message | _Unreadable"
 Context = grpc.aio.ServicerContext[Any, Any]
 Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"
 Continuation: TypeAlias = "Callable[[grpc.HandlerCallDetails], Awaitable[Handler | None]]"
@@ -53,8 +60,11 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
         roles: Mapping[str, Role],
         timeouts: Mapping[str, float],
         metrics: Metrics,
+        authenticators: Mapping[str, Authenticator] | None = None,
     ) -> None:
+        """`authenticators` are those of methods whose callers are others than everybody's."""
         self._authenticator = authenticator
+        self._authenticators = authenticators or {}
         self._roles = roles
         self._timeouts = timeouts
         self._metrics = metrics
@@ -82,26 +92,26 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
     def _wrap(self, method: str, handler: Handler) -> Handler:
         inner: Any = handler
         coding = {
-            "request_deserializer": inner.request_deserializer,
+            "request_deserializer": _reading(inner.request_deserializer),
             "response_serializer": inner.response_serializer,
         }
 
-        async def unary(request: Message, context: Context) -> Any:
+        async def unary(request: Incoming, context: Context) -> Any:
             async with self._guard(method, context) as principal:
-                check_request(request, principal)
+                _check(request, principal)
                 return await inner.unary_unary(request, context)
 
-        async def unary_stream(request: Message, context: Context) -> AsyncIterator[Any]:
+        async def unary_stream(request: Incoming, context: Context) -> AsyncIterator[Any]:
             async with self._guard(method, context) as principal:
-                check_request(request, principal)
+                _check(request, principal)
                 async for response in _responses(inner.unary_stream(request, context)):
                     yield response
 
-        async def stream_unary(requests: AsyncIterator[Message], context: Context) -> Any:
+        async def stream_unary(requests: AsyncIterator[Incoming], context: Context) -> Any:
             async with self._guard(method, context) as principal:
                 return await inner.stream_unary(_checked(requests, principal), context)
 
-        async def stream_stream(requests: AsyncIterator[Message], context: Context) -> AsyncIterator[Any]:
+        async def stream_stream(requests: AsyncIterator[Incoming], context: Context) -> AsyncIterator[Any]:
             async with self._guard(method, context) as principal:
                 async for response in _responses(inner.stream_stream(_checked(requests, principal), context)):
                     yield response
@@ -164,7 +174,8 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
             await _abort(context, failure, request_id)
 
     async def _admit(self, method: str, metadata: Mapping[str, Any]) -> Principal:
-        principal = await self._authenticator.authenticate(metadata)
+        authenticator = self._authenticators.get(method, self._authenticator)
+        principal = await authenticator.authenticate(metadata)
         least = self._roles.get(method)
         if least is None:
             raise UnknownMethod
@@ -199,10 +210,31 @@ async def _responses(produced: AsyncIterator[Any] | Awaitable[None]) -> AsyncIte
         await produced
 
 
-async def _checked(requests: AsyncIterator[Message], principal: Principal) -> AsyncIterator[Message]:
+def _reading(deserializer: Callable[[bytes], Any] | None) -> Callable[[bytes], Any] | None:
+    """The deserializer, with _Unreadable in place of an error: gRPC would answer its text, and no reason."""
+    if deserializer is None:
+        return None
+    read = deserializer
+
+    def lenient(message: bytes) -> Any:
+        try:
+            return read(message)
+        except DecodeError:
+            return _Unreadable()
+
+    return lenient
+
+
+def _check(request: Incoming, principal: Principal) -> Message:
+    if isinstance(request, _Unreadable):
+        raise InvalidRequest("the request cannot be read as a message of its type, with texts in UTF-8")
+    check_request(request, principal)
+    return request
+
+
+async def _checked(requests: AsyncIterator[Incoming], principal: Principal) -> AsyncIterator[Message]:
     async for request in requests:
-        check_request(request, principal)
-        yield request
+        yield _check(request, principal)
 
 
 def _request_id(metadata: Mapping[str, Any]) -> str:

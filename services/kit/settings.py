@@ -43,5 +43,7 @@ class ServiceSettings(BaseSettings):
     """Where the semantic service listens."""
     compactor_target: str = ""
     """Where the compactor listens."""
+    gateway_target: str = ""
+    """Where the gateway listens: it keeps the settings of tenants. Without it no text leaves."""
     drain_seconds: float = Field(default=5.0, ge=0, le=600)
     """How long calls may go on after SIGTERM (O-3)."""

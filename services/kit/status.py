@@ -39,6 +39,7 @@ CODE_OF_REASON: Final[Mapping[Reason, grpc.StatusCode]] = {
     Reason.INTERNAL: grpc.StatusCode.INTERNAL,
     Reason.UNKNOWN_METHOD: grpc.StatusCode.UNIMPLEMENTED,
     Reason.CANCELLED: grpc.StatusCode.CANCELLED,
+    Reason.DATA_FLOW_REFUSED: grpc.StatusCode.FAILED_PRECONDITION,
 }
 
 _CLASS_OF_REASON: Final[Mapping[Reason, type[PalimpsestError]]] = {

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from importlib.resources import files
 from pathlib import Path
 
 import pytest
 
 from services.gateway.adapters.memory_keys import MemoryKeyStore
-from services.gateway.adapters.sqlite_keys import SqliteKeyStore
+from services.gateway.adapters.sql import migrations
+from services.gateway.adapters.sql.keys import SqlKeys
 from services.gateway.app.ports import KeyStore
 from services.gateway.domain.keys import ApiKey, digest_of
 from services.kit.identity import Role
-from services.kit.sqlite import Database
+from services.kit.sql import SqlDatabase
+from services.kit.sqlite import Database, SqliteScripts
 
 NOW = datetime(2026, 3, 1, 9, 0, 0, 123456, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -33,21 +33,16 @@ KEY = ApiKey(
 
 
 async def opened(path: Path) -> Database:
-    return await Database.open(path / "gateway.db", files("services.gateway") / "migrations" / "sqlite")
+    return await Database.open(path / "gateway.db", migrations("sqlite"))
 
 
 def content(path: Path) -> bytes:
     return b"".join(file.read_bytes() for file in path.iterdir())
 
 
-@pytest.fixture(params=["memory", "sqlite"])
-async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[KeyStore]:
-    if request.param == "memory":
-        yield MemoryKeyStore()
-        return
-    database = await opened(tmp_path)
-    yield SqliteKeyStore(database)
-    await database.close()
+@pytest.fixture
+def store(gateway_sql_pair: tuple[SqlDatabase, SqlDatabase] | None) -> KeyStore:
+    return MemoryKeyStore() if gateway_sql_pair is None else SqlKeys(gateway_sql_pair[0])
 
 
 @pytest.mark.parametrize("role", [Role.READER, Role.WRITER, Role.ADMIN, Role.OPERATOR])
@@ -111,10 +106,10 @@ async def test_an_operator_is_usable_and_without_limits(store: KeyStore, key: Ap
 
 async def test_keys_outlive_the_process_and_secrets_are_not_in_the_file(tmp_path: Path) -> None:
     database = await opened(tmp_path)
-    await SqliteKeyStore(database).add(KEY)
+    await SqlKeys(SqliteScripts(database)).add(KEY)
     await database.close()
     database = await opened(tmp_path)
-    assert await SqliteKeyStore(database).get(KEY.id) == KEY
+    assert await SqlKeys(SqliteScripts(database)).get(KEY.id) == KEY
     await database.close()
     written = content(tmp_path)
     assert digest_of("secret") in written

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import structlog
+from google.protobuf.struct_pb2 import Struct
 from palimpsest.common.v1 import recall_pb2, resources_pb2
+from palimpsest.documents.v1 import documents_pb2
 from palimpsest.episodic.v1 import episodic_pb2
 from palimpsest.history.v1 import windows_pb2
 from palimpsest.semantic.v1 import semantic_pb2
@@ -15,7 +17,7 @@ from palimpsest.working.v1 import checkpoints_pb2, prompt_pb2
 
 from services.gateway.adapters.texts import arguments_text, shown_text
 from services.gateway.app.backends import Backends
-from services.gateway.app.ports import ConversationView, Found
+from services.gateway.app.ports import ConversationView, Found, Rolling, Told
 from services.gateway.domain.parts import (
     Fact,
     History,
@@ -27,14 +29,18 @@ from services.gateway.domain.parts import (
     Turn,
     Working,
 )
-from services.kit.errors import DeadlineExceeded, DependencyDown, PalimpsestError
+from services.gateway.domain.themes import Theme
+from services.kit.errors import DeadlineExceeded, DependencyDown, NotFound, PalimpsestError
 from services.kit.times import from_timestamp
 
 QUERY_BYTES = 1024  # X-2
 CANDIDATES = 12  # memories asked for: some of them are shown anyway
 MESSAGE_CANDIDATES = 20  # and older messages: some lie on no active path, too
 STANDING = 20  # S-10
+SUMMARY_BYTES = 65_536  # GetWindow takes no longer one
+SUMMARY_DOWN = "the conversation's summary is not available"
 STANDING_DOWN = "standing memories not available"
+THEMES_DOWN = "the attractor is not available"
 CHANNELS = (
     recall_pb2.CHANNEL_VECTOR,
     recall_pb2.CHANNEL_KEYWORD,
@@ -66,6 +72,8 @@ class ServiceSources:
             system_prompt=prompt.prompt.text,
             prompt_revision=prompt.prompt.revision,
             contact_ids=tuple(ids),
+            depth=conversation.conversation.depth,
+            covered=conversation.conversation.covered_count,
         )
 
     async def working(self, agent_id: str, conversation_id: str) -> Working:
@@ -84,18 +92,31 @@ class ServiceSources:
             ),
         )
 
-    async def window(self, agent_id: str, conversation_id: str, budget: int) -> History:
+    async def rolling(self, agent_id: str, conversation_id: str) -> Rolling:
+        """See the port; that there is none yet is no failure."""
+        request = documents_pb2.GetSummaryRequest(agent_id=agent_id, conversation_id=conversation_id)
+        try:
+            body = (await self._backends.documents.GetSummary(request)).summary.body
+        except NotFound:
+            return Rolling()
+        except PalimpsestError as error:
+            self._log.warning("rolling_summary_down", reason=error.reason)
+            return Rolling(failures=(recall_pb2.ChannelFailure(cause=SUMMARY_DOWN),))
+        return rolling_of(body)
+
+    async def window(self, agent_id: str, conversation_id: str, budget: int, rolling: Rolling) -> History:
         """See the port."""
         response = await self._backends.history.GetWindow(
             windows_pb2.GetWindowRequest(
                 agent_id=agent_id,
                 conversation_id=conversation_id,
-                budget=windows_pb2.BudgetWindow(tokens=budget),
+                budget=windows_pb2.BudgetWindow(tokens=budget, rolling_summary=rolling.text),
             )
         )
+        shown_summary = summary_of_path(response, rolling)
         return History(
             head=tuple(turn(shown.message) for shown in response.head),
-            overlays=tuple(map(overlay, response.overlays)),
+            overlays=(*map(overlay, response.overlays), *shown_summary),
             tail=tuple(turn(shown.message) for shown in response.tail),
             depth=response.depth,
         )
@@ -111,6 +132,24 @@ class ServiceSources:
             self._log.warning("standing_memories_down", reason=error.reason)
             return Found(failures=(recall_pb2.ChannelFailure(cause=STANDING_DOWN),))
         return Found(memories=tuple(fact(memory) for memory in response.memories))
+
+    async def themes(self, agent_id: str) -> Told:
+        """See the port; that there is no attractor yet is no failure."""
+        try:
+            answer = await self._backends.documents.ListBasins(
+                documents_pb2.ListBasinsRequest(agent_id=agent_id)
+            )
+        except NotFound:
+            return Told()
+        except PalimpsestError as error:
+            self._log.warning("attractor_down", reason=error.reason)
+            return Told(failures=(recall_pb2.ChannelFailure(cause=THEMES_DOWN),))
+        return Told(
+            themes=tuple(
+                Theme(id=basin.id, title=basin.name or basin.label, weight=basin.weight)
+                for basin in answer.basins
+            )
+        )
 
     async def find(
         self,
@@ -221,6 +260,33 @@ def overlay(proto: windows_pb2.WindowOverlay) -> Overlay:
     """
     whole = proto.overlay
     return Overlay(id=whole.id, from_depth=whole.from_depth, to_depth=whole.to_depth, summary=whole.summary)
+
+
+def rolling_of(body: Struct) -> Rolling:
+    """From a summary's document; what has another form is none."""
+    text = body.fields["text"].string_value
+    up_to = body.fields["up_to"].struct_value.fields
+    if len(text.encode("utf-8")) > SUMMARY_BYTES:
+        return Rolling()
+    return Rolling(
+        text=text,
+        message_id=up_to["message_id"].string_value,
+        depth=int(up_to["depth"].number_value),
+    )
+
+
+def summary_of_path(window: windows_pb2.GetWindowResponse, rolling: Rolling) -> tuple[Overlay, ...]:
+    """The rolling summary as the window shows it, with all messages that it covers; none if it is known to
+    be of another branch."""
+    text = window.rolling_summary
+    at = {shown.message.depth: shown.message.id for shown in (*window.head, *window.tail)}
+    if (
+        not text
+        or rolling.depth > window.depth
+        or at.get(rolling.depth, rolling.message_id) != rolling.message_id
+    ):
+        return ()
+    return (Overlay(id="", from_depth=1, to_depth=rolling.depth, summary=text),)
 
 
 def stale_turn(proto: checkpoints_pb2.Checkpoint) -> StaleTurn:

@@ -1,0 +1,205 @@
+"""`palimpsest settings`: what the tenant and its agents chose, and what was kept in."""
+
+from __future__ import annotations
+
+from typing import Any, cast, get_args
+
+import click
+from click.core import ParameterSource
+
+from palimpsest.cli.failure import Failure
+from palimpsest.cli.session import Connection, connected, day, json_option, print_json
+from palimpsest.client import AsyncClient
+from palimpsest.models import (
+    Channel,
+    DataFlow,
+    DataFlowRefusals,
+    Provider,
+    ReciprocalRank,
+    Settings,
+    SettingsChange,
+    SettingsState,
+)
+
+CHANGES = 20
+DAYS = 30
+FIELDS = ("data_flow", "provider", "verify", "fusion", "recall_depth")
+
+
+def _shown(name: str) -> str:
+    return name.replace("_", "-")
+
+
+@click.group("settings")
+def command() -> None:
+    """Show and change settings: of the tenant, or of the agent that --agent names."""
+
+
+@command.command("get")
+@json_option
+@connected
+def get(connection: Connection, as_json: bool) -> None:
+    """Print what holds, and what is set here."""
+    tenant = _of_tenant()
+    state = connection.run(lambda client: client.settings(tenant=tenant))
+    if as_json:
+        print_json(state)
+        return
+    _print(state)
+
+
+@command.command("set")
+@click.option(
+    "--data-flow",
+    type=click.Choice([_shown(name) for name in get_args(DataFlow)]),
+    help="Whether texts may be sent to endpoints that are somebody else's.",
+)
+@click.option("--provider", type=click.Choice(get_args(Provider)), help="Where memories are kept besides.")
+@click.option("--verify/--no-verify", default=None, help="Whether new memories are held against known ones.")
+@click.option("--fusion", type=click.Choice(["adaptive", "reference"]), help="How recall fuses its channels.")
+@click.option("--k", type=click.FloatRange(0, 10_000), help="The constant of the reference fusion.")
+@click.option(
+    "--weight",
+    "weights",
+    multiple=True,
+    metavar="CHANNEL=WEIGHT",
+    help="Of the reference, e.g. key=2.",
+)
+@click.option("--recall-depth", type=click.IntRange(15, 1000), help="Hits asked of each channel.")
+@click.option(
+    "--unset",
+    multiple=True,
+    type=click.Choice([_shown(name) for name in FIELDS]),
+    help="Leave it to the tenant's, or the deployment's.",
+)
+@click.option("--expect", "expected_revision", type=click.IntRange(1), help="Only if this is the revision.")
+@json_option
+@connected
+def set_(
+    connection: Connection,
+    data_flow: str | None,
+    provider: Provider | None,
+    verify: bool | None,
+    fusion: str | None,
+    k: float | None,
+    weights: tuple[str, ...],
+    recall_depth: int | None,
+    unset: tuple[str, ...],
+    expected_revision: int | None,
+    as_json: bool,
+) -> None:
+    """Change settings; needs an admin's key."""
+    settings = Settings(
+        data_flow=cast("DataFlow", data_flow.replace("-", "_")) if data_flow else None,
+        provider=provider,
+        verify=verify,
+        fusion=_fusion(fusion, k, weights),
+        recall_depth=recall_depth,
+    )
+    given = [name for name in FIELDS if getattr(settings, name) is not None]
+    cleared = [name.replace("-", "_") for name in unset]
+    if not given and not cleared:
+        raise Failure("nothing to change — see palimpsest settings set --help")
+    if both := sorted(set(given) & set(cleared)):
+        raise Failure(f"both set and unset: {', '.join(map(_shown, both))}")
+    tenant = _of_tenant()
+
+    async def work(client: AsyncClient) -> SettingsState:
+        return await client.update_settings(
+            settings, [*given, *cleared], tenant=tenant, expected_revision=expected_revision or 0
+        )
+
+    state = connection.run(work)
+    if as_json:
+        print_json(state)
+        return
+    _print(state)
+
+
+@command.command("changes")
+@click.option("--limit", type=click.IntRange(1), default=CHANGES, show_default=True, help="Most changes.")
+@json_option
+@connected
+def changes(connection: Connection, limit: int, as_json: bool) -> None:
+    """List who changed what, newest first."""
+    tenant = _of_tenant()
+
+    async def work(client: AsyncClient) -> list[SettingsChange]:
+        found: list[SettingsChange] = []
+        async for change in client.settings_changes(tenant=tenant):
+            found.append(change)
+            if len(found) == limit:
+                break
+        return found
+
+    found = connection.run(work)
+    if as_json:
+        print_json(found)
+        return
+    for change in found:
+        what = ", ".join(
+            f"{_shown(path)} {_text(getattr(change.before, path, None))} → "
+            f"{_text(getattr(change.after, path, None))}"
+            for path in change.paths
+        )
+        click.echo(f"{change.revision:>4}  {day(change.time)}  {change.subject}  {what}")
+
+
+@command.command("refusals")
+@click.option("--days", type=click.IntRange(1, 366), default=DAYS, show_default=True, help="How far back.")
+@json_option
+@connected
+def refusals(connection: Connection, days: int, as_json: bool) -> None:
+    """Count texts of the tenant that its data flow kept in, by day and by what they were meant for."""
+    found: list[DataFlowRefusals] = connection.run(lambda client: client.data_flow_report(days=days))
+    if as_json:
+        print_json([{"day": one.day.isoformat(), "kind": one.kind, "count": one.count} for one in found])
+        return
+    for one in found:
+        click.echo(f"{one.day}  {one.count:>8}  {one.kind}")
+
+
+def _of_tenant() -> bool:
+    """Unless an agent is named."""
+    return click.get_current_context().get_parameter_source("agent") is ParameterSource.DEFAULT
+
+
+def _fusion(kind: str | None, k: float | None, weights: tuple[str, ...]) -> Any:
+    if kind != "reference":
+        if k is not None or weights:
+            raise Failure("--k and --weight belong to --fusion reference")
+        return kind
+    return ReciprocalRank(k=k, weights=dict(map(_weight, weights)))
+
+
+def _weight(text: str) -> tuple[Channel, float]:
+    name, _, number = text.partition("=")
+    try:
+        if name not in get_args(Channel):
+            raise ValueError(name)
+        return cast("Channel", name), float(number)
+    except ValueError:
+        channels = ", ".join(get_args(Channel))
+        raise Failure(f"not a weight: {text} — write CHANNEL=NUMBER; channels are {channels}") from None
+
+
+def _print(state: SettingsState) -> None:
+    for name in FIELDS:
+        own, holds = getattr(state.settings, name), getattr(state.effective, name)
+        origin = "set here" if own is not None else "the tenant's" if holds is not None else "the default"
+        if own is not None and own != holds:
+            origin = f"the tenant's; {_text(own)} is set here"
+        click.echo(f"{_shown(name):13} {_text(holds):20} {origin}")
+    click.echo(f"revision {state.revision}")
+
+
+def _text(value: Any) -> str:
+    """A value for people to read."""
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, ReciprocalRank):
+        parts = [] if value.k is None else [f"k={value.k:g}"]
+        return " ".join(["reference", *parts, *(f"{name}={w:g}" for name, w in value.weights.items())])
+    return _shown(str(value))
