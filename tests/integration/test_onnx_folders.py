@@ -107,6 +107,21 @@ async def test_a_model_that_fails_on_a_text_is_down_for_it_and_works_on(tmp_path
     await backend.close()
 
 
+@pytest.mark.parametrize("threads", [1, 3])
+async def test_runs_side_by_side_give_each_text_its_vector(tmp_path: Path, threads: int) -> None:
+    """M-2: a batch is cut into runs; one that fails fails the batch, and the next batch is whole."""
+    backend = OnnxFolder.load(write_folder(tmp_path / "model"), threads=threads)
+    texts = [" ".join(["tide"] * (n % 40 + 1) + ["gull"] * n) for n in range(90)]
+    prepared = await backend.prepare(texts)
+    assert len(list(runs(prepared))) > threads
+    with pytest.raises(DependencyDown):
+        await backend.embed([*prepared, *await backend.prepare(["missing"])])
+    for vectors in (await backend.embed(prepared), backend.embed_now(prepared)):
+        made = np.array([np.frombuffer(vector, "<f4") for vector in vectors])
+        assert np.allclose(made, [expected(text) for text in texts], atol=1e-5)
+    await backend.close()
+
+
 @given(st.lists(st.integers(1, 2 * TOKENS_PER_RUN), max_size=40))
 def test_runs_keep_every_text_in_order_and_bound_the_padded_tokens(counts: list[int]) -> None:
     """P-9: what a run holds grows with its padded tokens, so no run of several texts has too many."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -22,23 +23,27 @@ TOKENIZER_FILE = "tokenizer.json"
 MANIFEST_FILE = "manifest.json"
 DEFAULT_MAX_TOKENS = 512  # BERT's positions, where no manifest says otherwise
 PROBE = "dimension"
-TOKENS_PER_RUN = 1024  # attention grows with the square of a text: short runs are faster and hold less (P-9)
+TOKENS_PER_RUN = 256
+"""Attention grows with the square of a text, padding with a run: short runs take and hold less (P-9)."""
 
 
 class OnnxFolder:
-    """Runs an ONNX encoder on CPU; token-level outputs are mean-pooled, all outputs are normalised."""
+    """Runs an ONNX encoder on CPU; token-level outputs are mean-pooled, all outputs are normalised.
 
-    def __init__(self, session: Any, tokenizer: Any, description: ModelDescription) -> None:
+    A run has one thread, and several runs go side by side: threads that share a run wait for each other at
+    every step of it, which takes a sixth more of the processors, and far more time once these are busy.
+    """
+
+    def __init__(self, session: Any, tokenizer: Any, description: ModelDescription, threads: int) -> None:
         self.description = description
         self._session = session
         self._tokenizer = tokenizer
         self._inputs = {node.name for node in session.get_inputs()}
-        # One batch at a time; onnxruntime spreads it over its own threads and lets go of the GIL.
-        self._executor = ThreadPoolExecutor(1, thread_name_prefix="onnx")
+        self._executor = ThreadPoolExecutor(threads, thread_name_prefix="onnx")
 
     @classmethod
     def load(cls, folder: Path, *, threads: int = 0, dimension: int | None = None) -> OnnxFolder:
-        """Loads a folder; `threads` 0 leaves the number to onnxruntime.
+        """Loads a folder; so many runs go side by side, with 0 one for each processor.
 
         Raises StartupError, in one line, for a folder that holds no usable model, or one whose vectors do
         not have the `dimension` asked for.
@@ -47,7 +52,7 @@ class OnnxFolder:
             if not (folder / name).is_file():
                 raise StartupError(f"no model in {folder}: {name} is missing")
         manifest = _manifest(folder)
-        session = _session(folder / MODEL_FILE, threads)
+        session = _session(folder / MODEL_FILE)
         tokenizer = _tokenizer(folder / TOKENIZER_FILE)
         revision = manifest.get("revision") or _sha256(folder / MODEL_FILE)
         description = ModelDescription(
@@ -56,7 +61,7 @@ class OnnxFolder:
             max_tokens=int(manifest.get("max_tokens", DEFAULT_MAX_TOKENS)),
             revision=str(revision),
         )
-        backend = cls(session, tokenizer, description)
+        backend = cls(session, tokenizer, description, threads or _processors())
         found = backend.probe(folder)
         if dimension is not None and found != dimension:
             raise StartupError(f"the model in {folder} makes vectors of {found} values, not of {dimension}")
@@ -88,12 +93,15 @@ class OnnxFolder:
         return await asyncio.to_thread(self.prepare_now, texts)
 
     async def embed(self, texts: Sequence[Prepared]) -> list[bytes]:
-        """Runs the model in a thread."""
+        """Runs the model in threads. Raises DependencyDown when it fails."""
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._executor, self.embed_now, list(texts))
+        made = await asyncio.gather(
+            *(loop.run_in_executor(self._executor, self._run, part) for part in runs(texts))
+        )
+        return [vector for part in made for vector in part]
 
     async def close(self) -> None:
-        """Waits for the batch under way."""
+        """Waits for the runs under way."""
         await asyncio.to_thread(self._executor.shutdown)
 
     def prepare_now(self, texts: Sequence[str]) -> list[Prepared]:
@@ -110,11 +118,14 @@ class OnnxFolder:
         return prepared
 
     def embed_now(self, texts: Sequence[Prepared]) -> list[bytes]:
-        """Runs the model over the texts in their order, at most TOKENS_PER_RUN padded tokens at a time.
+        """Runs the model over the texts, at most TOKENS_PER_RUN padded tokens in a run; in their order.
 
         Raises DependencyDown when the model fails.
         """
-        return [vector for part in runs(texts) for vector in self._run(part)]
+        parts = list(runs(texts))
+        if len(parts) == 1:
+            return self._run(parts[0])
+        return [vector for made in self._executor.map(self._run, parts) for vector in made]
 
     def _run(self, texts: Sequence[Prepared]) -> list[bytes]:
         """One run, padded to the longest text."""
@@ -151,13 +162,17 @@ def runs(texts: Sequence[Prepared]) -> Iterator[Sequence[Prepared]]:
         yield texts[start:]
 
 
-def _session(path: Path, threads: int) -> Any:
+def _processors() -> int:
+    """That this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _session(path: Path) -> Any:
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
+    options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
     options.enable_cpu_mem_arena = False  # gives memory back after a large batch (P-9)
     options.log_severity_level = 3
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # idle threads sleep
     try:
         return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     except Exception as error:

@@ -31,8 +31,18 @@ def response(made: Sequence[Embedded], model: ModelDescription) -> pb.EmbedRespo
     return pb.EmbedResponse(embeddings=embeddings, dimension=model.dimension, revision=model.revision)
 
 
-def description(model: ModelDescription) -> pb.DescribeModelResponse:
-    """Field by field."""
+def description(model: ModelDescription, following: ModelDescription | None) -> pb.DescribeModelResponse:
+    """The current model's fields, and the next one if there is one."""
     return pb.DescribeModelResponse(
+        name=model.name,
+        dimension=model.dimension,
+        max_tokens=model.max_tokens,
+        revision=model.revision,
+        next=None if following is None else _next(following),
+    )
+
+
+def _next(model: ModelDescription) -> pb.NextModel:
+    return pb.NextModel(
         name=model.name, dimension=model.dimension, max_tokens=model.max_tokens, revision=model.revision
     )

@@ -8,7 +8,7 @@ from typing import Any
 from palimpsest.embedder.v1 import embedder_pb2 as pb
 from palimpsest.embedder.v1 import embedder_pb2_grpc
 
-from services.embedder.app.embedding import Embedder
+from services.embedder.app.models import Models
 from services.embedder.rpc import convert
 from services.kit.identity import Role
 
@@ -23,15 +23,16 @@ ROLES = {
 class EmbedderServicer(embedder_pb2_grpc.EmbedderServiceServicer):
     """Converts, calls, converts back."""
 
-    def __init__(self, embedder: Embedder) -> None:
-        self._embedder = embedder
+    def __init__(self, models: Models) -> None:
+        self._models = models
 
     async def Embed(self, request: pb.EmbedRequest, context: Any) -> pb.EmbedResponse:
         """See the proto."""
-        made = await self._embedder.embed(
+        embedder = self._models.of(request.revision)
+        made = await embedder.embed(
             request.texts, convert.purpose(request.purpose), convert.chunking(request)
         )
-        return convert.response(made, self._embedder.description)
+        return convert.response(made, embedder.description)
 
     async def EmbedStream(
         self, request_iterator: AsyncIterator[pb.EmbedStreamRequest], context: Any
@@ -42,8 +43,12 @@ class EmbedderServicer(embedder_pb2_grpc.EmbedderServiceServicer):
 
     async def DescribeModel(self, request: pb.DescribeModelRequest, context: Any) -> pb.DescribeModelResponse:
         """See the proto."""
-        return convert.description(self._embedder.description)
+        following = self._models.following
+        return convert.description(
+            self._models.current.description, following.description if following else None
+        )
 
     async def CountTokens(self, request: pb.CountTokensRequest, context: Any) -> pb.CountTokensResponse:
         """See the proto."""
-        return pb.CountTokensResponse(counts=await self._embedder.count_tokens(request.texts))
+        embedder = self._models.of(request.revision)
+        return pb.CountTokensResponse(counts=await embedder.count_tokens(request.texts))
