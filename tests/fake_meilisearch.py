@@ -19,7 +19,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from tests.fake_meilisearch_checks import an_object, array, check_query, document_id, parameter, settings
-from tests.fake_meilisearch_engine import ApiError, Found, Index, facets, federate, search
+from tests.fake_meilisearch_engine import ApiError, Found, Index, facets, federate, parse_filter, search
 
 Json = dict[str, Any]
 
@@ -119,6 +119,8 @@ class FakeMeilisearch:
             case ("POST", "indexes", uid, "documents", "delete-batch"):
                 ids = [str(id_) for id_ in array(body)]
                 return 202, self._enqueue(uid, "documentDeletion", lambda: self._delete(uid, ids))
+            case ("POST", "indexes", uid, "documents", "fetch"):
+                return 200, self._fetch(uid, an_object(body, {"ids", "filter", "fields", "limit", "offset"}))
             case ("POST", "multi-search"):
                 return 200, self._multi_search(an_object(body, {"queries", "federation"}))
         return 404, None
@@ -200,6 +202,20 @@ class FakeMeilisearch:
         index = self._index(uid)
         for id_ in ids:
             index.documents.pop(id_, None)
+
+    def _fetch(self, uid: str, body: Json) -> Json:
+        """Of the ids, what passes the filter; in an order of the server's own, which the fake turns round."""
+        index, offset, limit = self._index(uid), body.get("offset", 0), body.get("limit", 20)
+        passes = parse_filter(index, body.get("filter"))
+        ids = index.documents if body.get("ids") is None else set(map(str, array(body["ids"])))
+        found = [index.documents[id_] for id_ in sorted(ids, reverse=True) if id_ in index.documents]
+        kept = [document for document in found if passes(document)]
+        names = body.get("fields") or ["*"]
+        shown = [
+            {name: value for name, value in document.items() if "*" in names or name in names}
+            for document in kept[offset : offset + limit]
+        ]
+        return {"results": shown, "offset": offset, "limit": limit, "total": len(kept)}
 
     def _multi_search(self, body: Json) -> Json:
         queries = array(body.get("queries"))

@@ -159,14 +159,17 @@ class _Points:
         self._engine = stand_in.engine
 
     async def Upsert(self, request: Any, context: Context) -> Message:
+        await _needs(self._engine, request.collection_name, context)
         points = [GrpcToRest.convert_point_struct(point) for point in request.points]
         return _updated(await self._engine.upsert(request.collection_name, points))
 
     async def Delete(self, request: Any, context: Context) -> Message:
+        await _needs(self._engine, request.collection_name, context)
         selector = GrpcToRest.convert_points_selector(request.points)
         return _updated(await self._engine.delete(request.collection_name, selector))
 
     async def Query(self, request: Any, context: Context) -> Message:
+        await _needs(self._engine, request.collection_name, context)
         found = await self._engine.query_points(
             request.collection_name,
             query=GrpcToRest.convert_query(request.query),
@@ -177,10 +180,12 @@ class _Points:
         return wire.QueryResponse(result=[RestToGrpc.convert_scored_point(point) for point in found.points])
 
     async def Count(self, request: Any, context: Context) -> Message:
+        await _needs(self._engine, request.collection_name, context)
         counted = await self._engine.count(request.collection_name, _filter(request))
         return wire.CountResponse(result=RestToGrpc.convert_count_result(counted))
 
     async def Scroll(self, request: Any, context: Context) -> Message:
+        await _needs(self._engine, request.collection_name, context)
         records, rest = await self._engine.scroll(
             request.collection_name,
             scroll_filter=_filter(request),
@@ -224,7 +229,7 @@ class _Collections:
         return wire.CollectionExistsResponse(result=wire.CollectionExists(exists=exists))
 
     async def Get(self, request: Any, context: Context) -> Message:
-        await self._needs(request.collection_name, context)
+        await _needs(self._engine, request.collection_name, context)
         info = RestToGrpc.convert_collection_info(await self._engine.get_collection(request.collection_name))
         for name, index in self._stand_in.indexes.get(request.collection_name, {}).items():
             info.payload_schema[name].CopyFrom(index)
@@ -241,7 +246,7 @@ class _Collections:
         return wire.CollectionOperationResponse(result=True)
 
     async def Update(self, request: Any, context: Context) -> Message:
-        await self._needs(request.collection_name, context)
+        await _needs(self._engine, request.collection_name, context)
         metadata = GrpcToRest.convert_payload(request.metadata)
         await self._engine.update_collection(request.collection_name, metadata=metadata)
         return wire.CollectionOperationResponse(result=True)
@@ -251,10 +256,6 @@ class _Collections:
         done = await self._engine.delete_collection(request.collection_name)
         return wire.CollectionOperationResponse(result=done)
 
-    async def _needs(self, name: str, context: Context) -> None:
-        if not await self._engine.collection_exists(name):
-            await context.abort(grpc.StatusCode.NOT_FOUND, "it is not there")
-
 
 def _filter(request: Any) -> Any:
     return GrpcToRest.convert_filter(request.filter) if request.HasField("filter") else None
@@ -262,3 +263,8 @@ def _filter(request: Any) -> Any:
 
 def _updated(result: Any) -> Message:
     return wire.PointsOperationResponse(result=RestToGrpc.convert_update_result(result))
+
+
+async def _needs(engine: AsyncQdrantClient, name: str, context: Context) -> None:
+    if not await engine.collection_exists(name):
+        await context.abort(grpc.StatusCode.NOT_FOUND, "it is not there")

@@ -30,6 +30,7 @@ from services.memory.semantic.domain.items import (
     message_item_id,
 )
 from services.memory.semantic.domain.memory import Kind
+from services.memory.semantic.domain.vectors import Bucket, ContentClass
 from tests.meilisearch_server import meilisearch
 from tests.postgres_server import SharedServer
 
@@ -38,6 +39,14 @@ TENANT, AGENT = "acme", "ada"
 USER, ASSISTANT = 2, 3
 ANYWHERE = MessageScope()
 MIGRATIONS = files("services.memory.semantic") / "migrations"
+
+
+def of(tenant: str, agent: str, content: ContentClass = ContentClass.MEMORY) -> Bucket:
+    return Bucket(tenant=tenant, agent=agent, content=content)
+
+
+BUCKET, OTHER = of(TENANT, AGENT), of("other", AGENT)
+PAST = BUCKET.of(ContentClass.PAST)
 
 
 @pytest.fixture(params=["memory", "sqlite", "meilisearch-sqlite", "meilisearch-postgres"])
@@ -81,8 +90,10 @@ def message(text: str, conversation: str = "c", sequence: int = 1, **fields: Any
     return MessageDocument(message=source, terms=" ".join(analyse(text)))
 
 
-def memory(memory_id: str, text: str, contact_id: str = "") -> MemoryDocument:
-    return MemoryDocument(memory_id=memory_id, contact_id=contact_id, terms=" ".join(analyse(text)))
+def memory(memory_id: str, text: str, contact_id: str = "", **fields: Any) -> MemoryDocument:
+    return MemoryDocument(
+        memory_id=memory_id, contact_id=contact_id, terms=" ".join(analyse(text)), begins=NOW, **fields
+    )
 
 
 async def messages(
@@ -216,7 +227,7 @@ async def fill(index: ItemIndex) -> None:
         at = message("the heron", f"{conversation}-{contact}", contact_id=contact)
         await put(index, at, tenant=tenant, agent=agent)
         await index.put_memories(
-            tenant, agent, [memory(f"{tenant}/{agent}/{contact}/{conversation}", "the heron", contact)]
+            of(tenant, agent), [memory(f"{tenant}/{agent}/{contact}/{conversation}", "the heron", contact)]
         )
 
 
@@ -253,7 +264,7 @@ async def test_a_message_is_no_memory_and_a_memory_no_message(index: ItemIndex) 
     """S-3: the content class is part of the bucket."""
     await put(index, message("heron"))
     assert (await memories(index, "heron"), len(await messages(index, "heron"))) == ([], 1)
-    await index.put_memories(TENANT, AGENT, [memory("m", "stork")])
+    await index.put_memories(BUCKET, [memory("m", "stork")])
     assert (await memories(index, "stork"), await messages(index, "stork")) == (["m"], [])
     assert await index.features(TENANT, AGENT, ["m"]) == {}
 
@@ -320,15 +331,13 @@ async def test_an_item_twice_in_one_batch_counts_once(index: ItemIndex) -> None:
 
 
 async def test_removed_memories_are_gone_and_others_stay(index: ItemIndex) -> None:
-    await index.put_memories(
-        TENANT, AGENT, [memory("a", "heron"), memory("b", "heron"), memory("b", "heron")]
-    )
-    await index.put_memories("other", AGENT, [memory("a", "heron")])
-    await index.remove_memories(TENANT, AGENT, ["a", "unknown"])
+    await index.put_memories(BUCKET, [memory("a", "heron"), memory("b", "heron"), memory("b", "heron")])
+    await index.put_memories(OTHER, [memory("a", "heron")])
+    await index.remove_memories(BUCKET, ["a", "unknown"])
     assert await memories(index, "heron") == ["b"]
     assert await memories(index, "heron", tenant="other") == ["a"]
-    await index.remove_memories(TENANT, AGENT, ["a"])
-    await index.put_memories(TENANT, AGENT, [memory("a", "stork")])
+    await index.remove_memories(BUCKET, ["a"])
+    await index.put_memories(BUCKET, [memory("a", "stork")])
     assert (await memories(index, "stork"), await memories(index, "heron")) == (["a"], ["b"])
 
 
@@ -337,6 +346,37 @@ async def test_an_item_without_words_is_known_all_the_same(index: ItemIndex) -> 
     await put(index, message(""))
     assert await reached(index) == (1, 1)
     assert len(await index.features(TENANT, AGENT, [message_item_id("c", 1)])) == 1
+
+
+async def test_terms_of_messages_are_given_in_order(index: ItemIndex) -> None:
+    """S-9: what a second look at hits reads; of another agent, and of what is unknown, it gets nothing."""
+    await put(index, message("geese over marshland, geese", sequence=1), message("a heron", sequence=2))
+    await put(index, message("stork", sequence=1), agent="bob")
+    ids = [message_item_id("c", n) for n in (1, 2, 9)]
+    held = await index.message_terms(TENANT, AGENT, ids, 50)
+    assert list(dict.fromkeys(held[ids[0]])) == analyse("geese over marshland")
+    assert list(held[ids[1]]) == analyse("a heron")
+    assert held.keys() == set(ids[:2])
+    assert await index.message_terms(TENANT, "bob", ids, 50) == {ids[0]: ("stork",)}
+    assert await index.message_terms("other", AGENT, ids, 50) == {}
+    assert await index.message_terms(TENANT, AGENT, [], 50) == {}
+
+
+async def test_of_a_long_message_the_first_terms_are_given_whole(index: ItemIndex) -> None:
+    words = [f"{name}{'x' * (n % 40)}" for n, name in enumerate(["ibis", "crane"] * 400)]
+    await put(index, message(" ".join(words)))
+    item_id = message_item_id("c", 1)
+    held = (await index.message_terms(TENANT, AGENT, [item_id], 30))[item_id]
+    everything = (await index.message_terms(TENANT, AGENT, [item_id], 5000))[item_id]
+    assert 0 < len(held) <= 30
+    assert held == everything[: len(held)]
+
+
+async def test_terms_of_many_messages_at_once(index: ItemIndex) -> None:
+    await put(index, *(message(f"heron {n}", sequence=n) for n in range(1, 121)))
+    ids = [message_item_id("c", n) for n in range(1, 121)]
+    held = await index.message_terms(TENANT, AGENT, ids, 10)
+    assert [held[id_] for id_ in ids] == [("heron", str(n)) for n in range(1, 121)]
 
 
 # The registry
@@ -425,7 +465,7 @@ async def test_authors_are_those_of_the_conversation_or_of_the_agent(index: Item
 async def test_items_can_be_listed_for_reconciling(index: ItemIndex) -> None:
     """SV-2."""
     await put(index, *(message("x", sequence=n) for n in (10, 2, 1)))
-    await index.put_memories("other", "bea", [memory("m", "x")])
+    await index.put_memories(of("other", "bea"), [memory("m", "x")])
     assert set(await index.buckets()) == {(TENANT, AGENT, "message"), ("other", "bea", "memory")}
     first = await index.item_ids(TENANT, AGENT, "message", "", 2)
     rest = await index.item_ids(TENANT, AGENT, "message", first[-1], 2)
@@ -436,10 +476,10 @@ async def test_items_can_be_listed_for_reconciling(index: ItemIndex) -> None:
 async def test_memories_that_are_indexed_are_told_from_others(index: ItemIndex) -> None:
     """SV-2."""
     many = [f"m{n}" for n in range(1100)]
-    await index.put_memories(TENANT, AGENT, [memory(memory_id, "x") for memory_id in many])
+    await index.put_memories(BUCKET, [memory(memory_id, "x") for memory_id in many])
     await put(index, message("x"))
-    assert await index.known_memories(TENANT, AGENT, [*many, "unknown", message_item_id("c", 1)]) == set(many)
-    assert await index.known_memories("other", AGENT, many) == set()
+    assert await index.known_memories(BUCKET, [*many, "unknown", message_item_id("c", 1)]) == set(many)
+    assert await index.known_memories(OTHER, many) == set()
 
 
 async def test_a_new_index_is_not_whole_until_it_is_said_to_be(index: ItemIndex) -> None:
@@ -459,13 +499,63 @@ async def test_item_ids_name_their_conversation_and_sequence(conversation: str) 
 async def test_kinds_narrow_a_search_before_it_is_cut(index: ItemIndex) -> None:
     """S-9."""
     facts = [memory(f"f{n}", "a heron") for n in range(5)]
-    event = MemoryDocument(memory_id="e", contact_id="ann", terms="heron", kind=Kind.EVENT)
-    await index.put_memories(TENANT, AGENT, [*facts, event])
+    event = memory("e", "heron", "ann", kind=Kind.EVENT)
+    await index.put_memories(BUCKET, [*facts, event])
     where = (TENANT, AGENT, ["heron"], ["ann", ""])
     assert len(await index.search_memories(*where, 3)) == 3
     assert [i for i, _ in await index.search_memories(*where, 3, frozenset({Kind.EVENT}))] == ["e"]
     assert await index.search_memories(*where, 3, frozenset({Kind.TASK})) == []
     assert await index.search_memories(TENANT, AGENT, ["heron"], [""], 3, frozenset({Kind.EVENT})) == []
+
+
+async def test_past_memories_are_found_as_of_a_moment_alone(index: ItemIndex) -> None:
+    """S-8: from their beginning on, until their end; and live ones with them, in one ranking."""
+    hour, tick = timedelta(hours=1), timedelta(microseconds=1)
+    await index.put_memories(PAST, [memory("old", "a heron", ends=NOW + hour)])
+    later = MemoryDocument(memory_id="new", contact_id="", terms="heron", begins=NOW + hour)
+    await index.put_memories(BUCKET, [later, memory("other", "heron heron river")])
+
+    async def at(moment: datetime | None, kinds: frozenset[Kind] = frozenset()) -> set[str]:
+        hits = await index.search_memories(TENANT, AGENT, ["heron"], [""], 9, kinds, valid_at=moment)
+        assert hits == sorted(hits, key=lambda hit: (-hit[1], hit[0]))
+        return {item_id for item_id, _ in hits}
+
+    assert await at(None) == {"new", "other"}
+    assert await at(NOW - tick) == set()
+    assert await at(NOW) == await at(NOW + hour - tick) == {"old", "other"}
+    assert await at(NOW + hour) == await at(NOW + 10_000 * hour) == {"new", "other"}
+    assert await at(NOW, frozenset({Kind.FACT})) == {"old", "other"}
+    assert await at(NOW, frozenset({Kind.TASK})) == set()
+    where = (TENANT, AGENT, ["heron"], ["bob"], 9)
+    assert await index.search_memories(*where, valid_at=NOW) == []
+    assert await index.search_memories("other", AGENT, ["heron"], [""], 9, valid_at=NOW) == []
+
+
+async def test_what_leaves_one_class_stays_in_the_other(index: ItemIndex) -> None:
+    """S-8: and one that is in both for a while is found once, and counts as known in each."""
+    for bucket in (BUCKET, PAST):
+        await index.put_memories(bucket, [memory("m", "a heron"), memory("n", "a heron")])
+    hits = await index.search_memories(TENANT, AGENT, ["heron"], [""], 9, valid_at=NOW)
+    assert sorted(item_id for item_id, _ in hits) == ["m", "n"]
+    await index.remove_memories(BUCKET, ["m"])
+    assert await memories(index, "heron") == ["n"]
+    assert await index.known_memories(BUCKET, ["m", "n"]) == {"n"}
+    assert await index.known_memories(PAST, ["m", "n"]) == {"m", "n"}
+    assert await index.item_ids(TENANT, AGENT, "past", "", 9) == ["m", "n"]
+    assert set(await index.buckets()) == {(TENANT, AGENT, "memory"), (TENANT, AGENT, "past")}
+    await index.remove_memories(PAST, ["m", "n"])
+    hits = await index.search_memories(TENANT, AGENT, ["heron"], [""], 9, valid_at=NOW)
+    assert [item_id for item_id, _ in hits] == ["n"]
+
+
+async def test_an_end_is_replaced_with_its_memory(index: ItemIndex) -> None:
+    """S-8."""
+    later = NOW + timedelta(days=1)
+    where = (TENANT, AGENT, ["heron"], [""], 9)
+    await index.put_memories(BUCKET, [memory("m", "a heron", ends=later)])
+    assert await index.search_memories(*where, valid_at=later) == []
+    await index.put_memories(BUCKET, [memory("m", "a heron")])
+    assert [item_id for item_id, _ in await index.search_memories(*where, valid_at=later)] == ["m"]
 
 
 async def test_authors_are_those_of_the_place_that_is_searched(index: ItemIndex) -> None:
@@ -482,7 +572,7 @@ async def test_authors_are_those_of_the_place_that_is_searched(index: ItemIndex)
 
 async def test_known_memories_are_those_of_the_bucket(index: ItemIndex) -> None:
     """SV-2."""
-    await index.put_memories(TENANT, AGENT, [memory("a", "x"), memory("b", "y")])
-    await index.remove_memories(TENANT, AGENT, ["b"])
-    assert await index.known_memories(TENANT, AGENT, ["a", "b", "c"]) == {"a"}
-    assert await index.known_memories("other", AGENT, ["a"]) == set()
+    await index.put_memories(BUCKET, [memory("a", "x"), memory("b", "y")])
+    await index.remove_memories(BUCKET, ["b"])
+    assert await index.known_memories(BUCKET, ["a", "b", "c"]) == {"a"}
+    assert await index.known_memories(OTHER, ["a"]) == set()

@@ -19,11 +19,14 @@ from services.kit.sqlite import Database, SqliteScripts
 from services.memory.semantic.adapters.sql.items import SqlRegistry
 from services.memory.semantic.app.item_ports import MemoryDocument
 from services.memory.semantic.domain.items import Progress, SourceMessage
+from services.memory.semantic.domain.vectors import Bucket, ContentClass
 from tests.postgres_server import SharedServer
 
 NOW = datetime(2031, 5, 4, 12, 0, tzinfo=UTC)
 TENANT, AGENT = "acme", "ada"
 MIGRATIONS = files("services.memory.semantic") / "migrations"
+BUCKET = Bucket(tenant=TENANT, agent=AGENT, content=ContentClass.MEMORY)
+MEMORY = MemoryDocument(memory_id="m", contact_id="", terms="", begins=NOW)
 Pair = tuple[SqlDatabase, SqlDatabase]
 
 
@@ -82,7 +85,7 @@ async def test_a_registry_forgets_what_was_in_another_word_index(databases: Pair
     registry = SqlRegistry(databases[0], revision="2.1")
     assert await registry.adopt("made on Monday")
     await registry.put_messages(TENANT, AGENT, [message(1)])
-    await registry.put_memories("other", "bea", [MemoryDocument(memory_id="m", contact_id="", terms="")])
+    await registry.put_memories(Bucket(tenant="other", agent="bea", content=ContentClass.PAST), [MEMORY])
     await registry.set_whole(True)
     assert not await registry.adopt("made on Monday"), "nothing changes at another start"
     assert (len(await registry.buckets()), await registry.whole()) == (2, True)
@@ -117,6 +120,6 @@ async def test_a_replica_of_an_older_revision_registers_nothing_more(databases: 
     with pytest.raises(DependencyDown, match="another version"):
         await old.put_messages(TENANT, AGENT, [message(2)])
     with pytest.raises(DependencyDown, match="another version"):
-        await old.put_memories(TENANT, AGENT, [MemoryDocument(memory_id="m", contact_id="", terms="")])
+        await old.put_memories(BUCKET, [MEMORY])
     await new.put_messages(TENANT, AGENT, [message(1)])
     assert await old.missing(TENANT, AGENT, "c", 2, limit=5) == [2], "reading goes on"

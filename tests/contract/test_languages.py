@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from services.kit.sqlite import Database, SqliteScripts
+from services.kit.times import EPOCH
 from services.memory.semantic.adapters.sqlite_index import SqliteItemIndex
 from services.memory.semantic.adapters.words_fts import FtsWords
 from services.memory.semantic.app.item_ports import MemoryDocument, Words
@@ -72,8 +73,8 @@ async def fts(folder: Path, stack: AsyncExitStack) -> Words:
     database = await Database.open(folder / "index.db", migrations, synchronous="NORMAL")
     stack.push_async_callback(database.close)
     scripts = SqliteScripts(database)
-    registered = [MemoryDocument(memory_id=id_, contact_id="", terms="") for id_ in DOCUMENTS]
-    await SqliteItemIndex(scripts).put_memories(TENANT, AGENT, registered)
+    registered = [MemoryDocument(memory_id=id_, contact_id="", terms="", begins=EPOCH) for id_ in DOCUMENTS]
+    await SqliteItemIndex(scripts).put_memories(BUCKET, registered)
     return FtsWords(scripts)
 
 
@@ -103,7 +104,7 @@ async def unanswered(words: Words, queries: Sequence[Query]) -> dict[str, list[s
     """What was found instead, by the id of the query."""
     failed: dict[str, list[str]] = {}
     for query in queries:
-        hits = await words.search(BUCKET, analyse_query(query.text), limit=FOUND_WITHIN)
+        hits = await words.search([BUCKET], analyse_query(query.text), limit=FOUND_WITHIN)
         found = [item_id for item_id, _ in hits]
         if not query.answered_by(found):
             failed[query.id] = found

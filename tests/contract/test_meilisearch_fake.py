@@ -122,6 +122,18 @@ async def test_federated_searches(twins: tuple[MeiliCalls, MeiliCalls, str]) -> 
         assert await answer(fake, body) == await answer(real, body), body
 
 
+async def test_documents_by_id(twins: tuple[MeiliCalls, MeiliCalls, str]) -> None:
+    real, fake, uid = twins
+    path = f"indexes/{uid}/documents/fetch"
+    for filter_ in FILTERS[:4]:
+        ids = ["d7", "d3", "unknown", "d21", "d50", "d8"]
+        body = {"ids": ids, "filter": filter_, "fields": ["item", "terms"], "limit": len(ids)}
+        found, expected = await fake.read("POST", path, body), await real.read("POST", path, body)
+        for answered in (found, expected):
+            answered["results"].sort(key=lambda document: document["item"])  # in no order that is promised
+        assert found == expected
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -166,6 +178,8 @@ async def test_settings_and_descriptions(twins: tuple[MeiliCalls, MeiliCalls, st
         ("PATCH", "indexes/{uid}/settings", {"prefixSearch": "nonsense"}),
         ("PATCH", "indexes/{uid}/settings", {"facetSearch": "nonsense"}),
         ("POST", "indexes/{uid}/documents?unknown=1", [{"id": "a"}]),
+        ("POST", "indexes/nowhere/documents/fetch", {"ids": ["d1"]}),
+        ("POST", "indexes/{uid}/documents/fetch", {"unknown": 1}),
     ],
 )
 async def test_wrong_requests(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 
 from services.kit.errors import Exists, VersionConflict
-from services.kit.sql import SqlDatabase, execute
+from services.kit.sql import Script, SqlDatabase, execute, for_sqlite
 from services.kit.sqlite import Database, SqliteScripts
 from services.memory.semantic.adapters.sql import migrations
 from services.memory.semantic.adapters.sql.memories import SqlMemories
@@ -21,6 +22,7 @@ from services.memory.semantic.domain.memory import (
     Cause,
     FactType,
     Kind,
+    Memory,
     MessageRef,
     Scope,
     Verification,
@@ -350,6 +352,39 @@ async def test_keys_are_found_by_their_segments(canonical: Canonical) -> None:
     assert await found(AGENT_WIDE) == []
 
 
+async def test_a_pick_is_among_what_may_be_recalled(canonical: Canonical) -> None:
+    """S-8, S-9: indexes may lag, rows decide; what is chosen comes whole, from the same snapshot."""
+    old = (await canonical.remember("city", "Oslo", ANN)).memory
+    new = (await canonical.remember("city", "Bergen", ANN, now=NOW + DAY)).memory
+    wide = (await canonical.remember("drink", "tea", fact_type=FactType.EVENT)).memory
+    theirs = (await canonical.remember("city", "Rome", BOB)).memory
+    asked = [old.id, new.id, wide.id, theirs.id, "unknown", new.id]
+
+    async def picked(
+        *kinds: Kind, most: int = 9, as_of: datetime | None = None
+    ) -> tuple[Mapping[str, float], dict[str, Memory]]:
+        seen: dict[str, float] = {}
+
+        def choose(known: Mapping[str, float]) -> list[str]:
+            seen.update(known)
+            return sorted(known)[:most]
+
+        chosen = await canonical.store.pick(
+            TENANT, ANN, asked, NOW + 2 * DAY, frozenset(kinds), choose, as_of=as_of
+        )
+        return seen, chosen
+
+    known, chosen = await picked()
+    assert known == {new.id: new.confidence, wide.id: wide.confidence}
+    assert chosen == await canonical.store.get(TENANT, AGENT, [new.id, wide.id])
+    known, chosen = await picked(most=1)
+    assert len(known) == 2
+    assert chosen.keys() == {min(new.id, wide.id)}
+    assert (await picked(Kind.EVENT))[1].keys() == {wide.id}
+    assert (await picked(as_of=NOW + DAY / 2))[1].keys() == {old.id, wide.id}
+    assert await picked(most=0) == ({new.id: new.confidence, wide.id: wide.confidence}, {})
+
+
 async def test_memories_are_found_by_the_messages_they_came_from(canonical: Canonical) -> None:
     """S-9: the messages channel."""
     one, two, three = (MessageRef(conversation_id="c", message_id=m) for m in ("1", "2", "3"))
@@ -485,18 +520,25 @@ async def test_a_write_that_is_refused_leaves_no_job(canonical: Canonical) -> No
     assert await canonical.jobs() == before
 
 
-async def test_live_memories_of_all_tenants_are_listed_in_order(canonical: Canonical) -> None:
-    """SV-2."""
-    await canonical.remember("k", "old")
+async def test_memories_of_all_tenants_are_listed_in_order(canonical: Canonical) -> None:
+    """SV-2, S-8: past ones too, but none that was forgotten; and which of them last."""
+    old = (await canonical.remember("k", "old")).memory
     mine = (await canonical.remember("k", "new")).memory
+    gone = (await canonical.remember("l", "v")).memory
     theirs = (await canonical.remember("k", "v", tenant="other")).memory
-    listed = await canonical.store.live_ids(0, 10, NOW)
-    assert [(m.tenant, m.agent_id, m.memory_id) for m in listed] == [
-        (TENANT, AGENT, mine.id),
-        ("other", AGENT, theirs.id),
+    todo = (await canonical.remember("todo", "v", fact_type=FactType.TASK)).memory
+    await canonical.store.forget(TENANT, AGENT, gone.id)
+    listed = await canonical.store.kept(0, 10, NOW)
+    assert [(m.tenant, m.agent_id, m.memory_id, m.lasts) for m in listed] == [
+        (TENANT, AGENT, old.id, False),
+        (TENANT, AGENT, mine.id, True),
+        ("other", AGENT, theirs.id, True),
+        (TENANT, AGENT, todo.id, True),
     ]
-    assert await canonical.store.live_ids(0, 1, NOW) == listed[:1]
-    assert await canonical.store.live_ids(listed[0].number, 10, NOW) == listed[1:]
+    assert await canonical.store.kept(0, 1, NOW) == listed[:1]
+    assert await canonical.store.kept(listed[0].number, 10, NOW) == listed[1:]
+    later = await canonical.store.kept(0, 10, NOW + 7 * DAY)
+    assert [m.lasts for m in later] == [False, True, True, False], "a task expires"
 
 
 async def test_conversations_are_known_by_the_highest_sequence(canonical: Canonical) -> None:
@@ -571,9 +613,10 @@ async def test_a_plan_becomes_live_when_its_time_comes_and_not_before(canonical:
         assert found.value == value
         assert found.live(moment)
     assert await canonical.live(as_of=NOW - DAY) == []
-    listed = await canonical.store.live_ids(0, 10, NOW)
-    assert [one.memory_id for one in listed] == [first.id, plan.id], "the indexes are to hold both"
-    assert [one.memory_id for one in await canonical.store.live_ids(0, 10, NOW + DAY)] == [plan.id]
+    listed = await canonical.store.kept(0, 10, NOW)
+    assert [one.memory_id for one in listed if one.lasts] == [first.id, plan.id], "both are to be found"
+    listed = await canonical.store.kept(0, 10, NOW + DAY)
+    assert [one.memory_id for one in listed if one.lasts] == [plan.id]
 
 
 async def test_the_same_value_as_what_will_hold_then_changes_nothing(canonical: Canonical) -> None:
@@ -651,3 +694,36 @@ async def test_an_update_of_what_changed_meanwhile_is_refused(canonical: Canonic
     assert await canonical.one(memory.id) == pinned
     assert await pin(TENANT, AGENT, "unknown", False, NOW, edits=1) is None
     assert await pin(TENANT, AGENT, memory.id, False, NOW) is not None
+
+
+async def test_the_sources_of_a_conversation_are_read_by_their_messages(tmp_path: Path) -> None:
+    """S-9: not all sources that an agent has, for the sake of an order that an index keeps them in."""
+    database = await Database.open(tmp_path / "semantic.db", migrations("sqlite"))
+    statements: list[str] = []
+
+    class Watched(SqliteScripts):
+        async def read(self, script: Any) -> Any:
+            def watched() -> Script[Any]:
+                made = script()
+                statement = next(made)
+                while True:
+                    statements.append(for_sqlite(statement.text))
+                    rows = yield statement
+                    try:
+                        statement = made.send(rows)
+                    except StopIteration as end:
+                        return end.value
+
+            return await super().read(watched)
+
+    store = SqlMemories(Watched(database), WriteRules(task_lifetime=TASK_LIFETIME))
+    await store.of_messages(TENANT, ANN, [MessageRef(conversation_id="c", message_id="1")], NOW)
+    (statement,) = statements
+    plan = await database.read(
+        lambda c: [
+            row["detail"]
+            for row in c.execute("EXPLAIN QUERY PLAN " + statement, ["[]"] * statement.count("?"))
+        ]
+    )
+    await database.close()
+    assert any("conversation_id=? AND message_id=?" in step for step in plan), plan

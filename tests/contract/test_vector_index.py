@@ -106,6 +106,15 @@ async def test_equal_scores_are_ordered_by_item_id(index: VectorIndex) -> None:
     assert await found(index) == ["a", "b", "c"]
 
 
+async def test_an_index_that_is_there_has_lost_nothing(index: VectorIndex) -> None:
+    """SV-2."""
+    await index.upsert([point("a")])
+    assert await found(index) == ["a"]
+    assert not index.lost
+    assert not await index.restore()
+    assert await found(index) == ["a"]
+
+
 async def test_limit_is_an_upper_bound(index: VectorIndex) -> None:
     await index.upsert([point("x", X), point("y", Y), point("z", Z)])
     assert [hit.item_id for hit in await index.search(ANNA, X, limit=1)] == ["x"]
@@ -118,6 +127,7 @@ async def test_limit_is_an_upper_bound(index: VectorIndex) -> None:
         Bucket(tenant="acme2", agent="anna", content=ContentClass.MEMORY),
         Bucket(tenant="acme", agent="bob", content=ContentClass.MEMORY),
         Bucket(tenant="acme", agent="anna", content=ContentClass.MESSAGE),
+        Bucket(tenant="acme", agent="anna", content=ContentClass.PAST),
         Bucket(tenant="acme6:anna", agent="a", content=ContentClass.MEMORY),
     ],
 )
@@ -162,8 +172,9 @@ def test_point_ids_differ_wherever_the_parts_differ() -> None:
         point_id(Bucket(tenant="a", agent="bc", content=memory), "d"),
         point_id(Bucket(tenant="a", agent="b", content=memory), "cd"),
         point_id(Bucket(tenant="ab", agent="c", content=ContentClass.MESSAGE), "d"),
+        point_id(Bucket(tenant="ab", agent="c", content=ContentClass.PAST), "d"),
     }
-    assert len(ids) == 4
+    assert len(ids) == 5
     assert {i.version for i in ids} == {5}
     assert point_id(ANNA, "x") == point("x").id
 
@@ -210,6 +221,48 @@ async def test_filters(index: VectorIndex, filters: Filters, expected: list[str]
     assert await index.count(ANNA, filters) == len(expected)
     await index.delete_where(ANNA, filters)
     assert await index.count() == 3 - len(expected)
+
+
+MICROSECOND = 1e-6
+LATER = 1_935_662_400.0  # a moment of 2031, at which a double still tells microseconds apart
+
+
+@pytest.mark.parametrize(
+    ("moment", "expected"),
+    [
+        (LATER - 1, []),
+        (LATER - MICROSECOND, []),
+        (LATER, ["ends", "open"]),
+        (LATER + 5 - MICROSECOND, ["ends", "open"]),
+        (LATER + 5, ["next", "open"]),
+        (LATER + 1e9, ["next", "open"]),
+    ],
+)
+async def test_what_held_at_a_moment(index: VectorIndex, moment: float, expected: list[str]) -> None:
+    """S-8: from its time on, and until its end, if it has one; in whatever class it is."""
+    for bucket in (ANNA, ANNA.of(ContentClass.PAST)):
+        await index.upsert(
+            [
+                point("ends", bucket=bucket, time=LATER, ends=LATER + 5),
+                point("next", bucket=bucket, time=LATER + 5),
+                point("open", bucket=bucket, time=LATER, contact_id="c"),
+                point("never", bucket=bucket, time=LATER, ends=LATER),
+            ]
+        )
+        then = Filters(valid_at=moment)
+        assert await found(index, bucket, then) == expected
+        assert await index.count(bucket, then) == len(expected)
+        narrow = Filters(valid_at=moment, contact_ids=frozenset("c"), agent_wide=False, since=LATER)
+        assert await found(index, bucket, narrow) == [name for name in expected if name == "open"]
+        assert await found(index, bucket) == ["ends", "never", "next", "open"], "else nothing is left out"
+
+
+async def test_an_end_that_is_taken_back_is_gone(index: VectorIndex) -> None:
+    """S-8: as with an undone supersession."""
+    await index.upsert([point("a", time=1.0, ends=2.0)])
+    assert await found(index, filters=Filters(valid_at=3.0)) == []
+    await index.upsert([point("a", time=1.0)])
+    assert await found(index, filters=Filters(valid_at=3.0)) == ["a"]
 
 
 async def test_an_upsert_replaces_vector_and_fields(index: VectorIndex) -> None:
@@ -315,6 +368,7 @@ FILTERS = st.builds(
     authors=SETS,
     since=st.none() | st.integers(0, 9).map(float),
     until=st.none() | st.integers(0, 9).map(float),
+    valid_at=st.none() | st.integers(0, 12).map(float),
 )
 
 
@@ -336,6 +390,7 @@ def crowd() -> list[VectorPoint]:
             role=name(),
             author=name(),
             time=float(rng.randrange(10)),
+            ends=rng.choice([None, float(rng.randrange(13))]),
         )
         for n in range(400)
     ]
@@ -357,6 +412,7 @@ async def test_an_engine_answers_as_the_exact_one_does(
                 contact_ids=rng.choice([None, frozenset("a"), frozenset("bc")]),
                 roles=frozenset(rng.sample("abc", rng.randrange(2))),
                 since=rng.choice([None, 3.0]),
+                valid_at=rng.choice([None, 4.0, 8.0]),
             )
             expected = await exact.search(ANNA, vector, filters=filters, limit=7)
             hits = await index.search(ANNA, vector, filters=filters, limit=7)

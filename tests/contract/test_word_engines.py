@@ -32,6 +32,7 @@ from tests.meilisearch_server import MeiliPlace, meilisearch
 
 NOW = datetime(2031, 5, 4, 12, 0, tzinfo=UTC)
 TENANT, AGENT = "acme", "ada"
+MEMORIES = Bucket(tenant=TENANT, agent=AGENT, content=ContentClass.MEMORY)
 INDEX = files("services.memory.semantic") / "migrations" / "index"
 T = TypeVar("T")
 OPERATORS = (
@@ -203,6 +204,23 @@ async def test_a_query_of_many_words_still_finds_by_a_rare_one(engine: Engine) -
     assert 6 in await found(engine.index, f"{common} axolotl")
 
 
+async def test_past_and_live_memories_compare_in_one_ranking(engine: Engine) -> None:
+    """S-8, S-18: rarity and length are those of both, so that being past costs no place."""
+
+    def memory(memory_id: str, text: str) -> MemoryDocument:
+        terms = " ".join(analyse(text))
+        return MemoryDocument(memory_id=memory_id, contact_id="", terms=terms, begins=NOW)
+
+    live = [memory(f"live{n}", "a heron by the river") for n in range(40)]
+    await engine.index.put_memories(MEMORIES, [*live, memory("short", "a heron")])
+    past = [memory("both", "a heron, an axolotl"), memory("rare", "an axolotl by the river and more")]
+    await engine.index.put_memories(MEMORIES.of(ContentClass.PAST), past)
+    hits = await engine.index.search_memories(TENANT, AGENT, ["heron", "axolotl"], [""], 3, valid_at=NOW)
+    assert [item_id for item_id, _ in hits] == ["both", "rare", "short"]
+    assert len(await engine.index.search_memories(TENANT, AGENT, ["heron"], [""], 99, valid_at=NOW)) == 42
+    assert len(await engine.index.search_memories(TENANT, AGENT, ["axolotl"], [""], 99)) == 0
+
+
 # Nothing is syntax
 
 
@@ -256,18 +274,23 @@ async def use_everything(index: ItemIndex) -> None:
         MessageScope(start=NOW, end=NOW),
     ]
     await index.put_messages(TENANT, AGENT, [message("a heron", author="Ann"), message("a stork", 2)])
-    memories = [MemoryDocument(memory_id=f"m{n}", contact_id="ann", terms="heron") for n in range(3)]
-    await index.put_memories(TENANT, AGENT, memories)
+    memories = [
+        MemoryDocument(memory_id=f"m{n}", contact_id="ann", terms="heron", begins=NOW) for n in range(3)
+    ]
+    await index.put_memories(MEMORIES, memories)
+    await index.put_memories(MEMORIES.of(ContentClass.PAST), memories[:1])
     for scope in scopes:
         await index.search_messages(TENANT, AGENT, ["heron", "stork"], scope, 5)
     await index.search_memories(TENANT, AGENT, ["heron"], ["ann", ""], 5, frozenset({Kind.FACT}))
+    await index.search_memories(TENANT, AGENT, ["heron"], ["ann", ""], 5, valid_at=NOW)
+    await index.message_terms(TENANT, AGENT, ["c/000000000001"], 5)
     await index.features(TENANT, AGENT, ["c/000000000001"])
     await index.authors(TENANT, AGENT, "c", ["ann"])
     await index.progress(TENANT, AGENT, ["c"])
     await index.missing(TENANT, AGENT, "c", 5, limit=5)
     await index.item_ids(TENANT, AGENT, "memory", "", 5)
-    await index.known_memories(TENANT, AGENT, ["m1"])
-    await index.remove_memories(TENANT, AGENT, ["m1"])
+    await index.known_memories(MEMORIES, ["m1"])
+    await index.remove_memories(MEMORIES, ["m1"])
 
 
 async def test_no_statement_leaves_without_tenant_and_agent(engine: Engine) -> None:
@@ -301,13 +324,14 @@ async def test_no_request_leaves_without_tenant_and_agent(place: MeiliPlace) -> 
         assert query["filter"] == both or query["filter"].startswith(both + " AND ")
         assert re.search(r"\bOR\b|\bNOT\b", query["filter"]) is None, "nothing widens a filter"
         assert re.fullmatch(r'("[a-z0-9]+"( "[a-z0-9]+")*)?', query["q"]), "only phrases, only plain letters"
+    fetched = [r.body for r in fake.requests if r.path.endswith("/documents/fetch")]
+    assert [request["filter"] for request in fetched] == [both]
     written = [d for r in fake.requests if r.path.partition("?")[0].endswith("/documents") for d in r.body]
-    assert len(written) == 5
+    assert len(written) == 6
     for document in written:
         assert (document["tenant"], document["agent"]) == (schema.token(TENANT), schema.token(AGENT))
     removed = [id_ for r in fake.requests if r.path.endswith("/delete-batch") for id_ in r.body]
-    bucket = Bucket(tenant=TENANT, agent=AGENT, content=ContentClass.MEMORY)
-    assert removed == [schema.document_id(bucket, "m1")]
+    assert removed == [schema.document_id(MEMORIES, "m1")]
 
 
 @pytest.mark.parametrize(("tenant", "agent"), [("", "ada"), ("acme", "")])
@@ -338,14 +362,14 @@ async def test_settings_are_applied_once_and_put_right_again(place: MeiliPlace) 
         return sum(request.method == "PATCH" for request in fake.requests)
 
     await (await place.open()).close()
-    assert changes() == 2
+    assert changes() == 3
     await (await place.open()).close()
-    assert changes() == 2, "nothing to do at a second start"
+    assert changes() == 3, "nothing to do at a second start"
     index = fake.indexes[schema.index_uid(place.prefix, "1", ContentClass.MESSAGE)]
     index.settings["typoTolerance"] = index.settings["typoTolerance"] | {"enabled": True}
     index.settings["stopWords"] = ["heron"]
     await (await place.open()).close()
-    assert changes() == 3
+    assert changes() == 4
     assert index.settings["stopWords"] == []
     assert index.settings["typoTolerance"]["enabled"] is False
     assert schema.drifted(index.settings) == {}

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import grpc
@@ -15,19 +16,20 @@ from palimpsest.common.v1 import jobs_pb2, recall_pb2, resources_pb2
 from palimpsest.compactor.v1 import compactor_pb2, compactor_pb2_grpc
 from palimpsest.episodic.v1 import episodic_pb2, episodic_pb2_grpc
 from palimpsest.semantic.v1 import semantic_pb2 as pb
-from palimpsest.semantic.v1 import semantic_pb2_grpc
+from palimpsest.semantic.v1 import semantic_pb2_grpc, upkeep_pb2_grpc
 
 from services.embedder.bootstrap import build as build_embedder
-from services.embedder.config import EmbedderSettings
+from services.embedder.config import EmbedderSettings, ModelChoice
 from services.kit.channels import CHANNEL_OPTIONS, Channels
 from services.kit.context import current_principal
 from services.kit.errors import NotFound
 from services.kit.identity import BEARER, Principal, Role, TokenSigner
 from services.kit.inprocess import InProcessServer
 from services.kit.metrics import Metrics
+from services.kit.models.settings import ModelSettings
 from services.kit.serving import Service, interceptor, listening, outgoing
 from services.kit.times import to_timestamp
-from services.memory.semantic.bootstrap import build
+from services.memory.semantic.bootstrap import AS_CONFIGURED, Openers, build
 from services.memory.semantic.config import SemanticSettings
 
 SECRET = b"a secret of the tests, 32 bytes or more"
@@ -133,6 +135,19 @@ class Switch(grpc.aio.ServerInterceptor):
             await context.abort(CODE.UNAVAILABLE, "down")
 
         return grpc.unary_unary_rpc_method_handler(refuse) if self.down else await continuation(details)
+
+
+class Stubs:
+    """The methods of both proto services; their names are unique."""
+
+    def __init__(self, channel: grpc.aio.Channel) -> None:
+        self._stubs: tuple[Any, ...] = (
+            semantic_pb2_grpc.SemanticServiceStub(channel),
+            upkeep_pb2_grpc.UpkeepServiceStub(channel),
+        )
+
+    def __getattr__(self, name: str) -> Any:
+        return next(getattr(stub, name) for stub in self._stubs if hasattr(stub, name))
 
 
 class Caller:
@@ -264,12 +279,27 @@ async def always() -> bool:
 
 @asynccontextmanager
 async def running(
-    folder: Path, episodic: Episodic, clock: Any = None, **chosen: Any
+    folder: Path,
+    episodic: Episodic,
+    clock: Any = None,
+    *,
+    dimension: int = 64,
+    next_dimension: int | None = None,
+    openers: Openers = AS_CONFIGURED,
+    within: Mapping[str, grpc.aio.ServerInterceptor] = MappingProxyType({}),
+    answers_by: ModelSettings | None = None,
+    **chosen: Any,
 ) -> AsyncIterator[Semantic]:
-    """The service over a folder, with services around it in process."""
+    """The service over a folder, with services around it in process; the embedder has one model or two.
+
+    Calls that a service around it has let in go through what is `within` by its name. Made-up answers are by
+    the model `answers_by`.
+    """
     async with AsyncExitStack() as stack:
         ledger, switches = Ledger(), {name: Switch() for name in ("embedder", "episodic", "compactor")}
-        embedder = await build_embedder(EmbedderSettings(backend="hashing", dimension=64), None, stack)
+        following = ModelChoice(backend="hashing", dimension=next_dimension) if next_dimension else None
+        models = EmbedderSettings(backend="hashing", dimension=dimension, next=following)
+        embedder = await build_embedder(models, None, stack)
         services = {
             "embedder": embedder,
             "episodic": Service(
@@ -290,14 +320,17 @@ async def running(
             server = InProcessServer()
             server.add_interceptor(switches[name])
             server.add_interceptor(interceptor(service, SECRET, Metrics()))
+            if name in within:
+                server.add_interceptor(within[name])
             service.add_to(server)
             made[name] = outgoing(server.channel(), name, TokenSigner(SECRET))
-        channels = Channels(semantic=made["episodic"], **made)
+        channels = Channels(semantic=made["episodic"], gateway=made["episodic"], **made)
         extra = {} if clock is None else {"clock": clock}
-        service = await build(SemanticSettings(data_dir=folder, **chosen), channels, stack, **extra)
+        settings = SemanticSettings(data_dir=folder, **chosen)
+        service = await build(settings, channels, stack, openers=openers, models=answers_by, **extra)
         port = await stack.enter_async_context(
             listening(service, SECRET, Metrics(), "127.0.0.1:0", drain_seconds=0)
         )
         channel = grpc.aio.insecure_channel(f"127.0.0.1:{port}", options=CHANNEL_OPTIONS)
         stack.push_async_callback(channel.close)
-        yield Semantic(semantic_pb2_grpc.SemanticServiceStub(channel), episodic, ledger, switches)
+        yield Semantic(Stubs(channel), episodic, ledger, switches)

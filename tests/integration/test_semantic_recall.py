@@ -271,6 +271,10 @@ async def test_a_credential_reaches_its_agents_only(semantic: Semantic) -> None:
         ("CountAccess", pb.CountAccessRequest(agent_id=AGENT, memory_ids=["m"])),
         ("GetIndexProgress", pb.GetIndexProgressRequest(agent_id=AGENT, conversation_ids=["c"])),
         ("Index", pb.IndexRequest(agent_id=AGENT, items=[item])),
+        ("SyncMemories", pb.SyncMemoriesRequest(agent_id=AGENT, memory_ids=["m"])),
+        ("Reindex", pb.ReindexRequest(agent_id=AGENT)),
+        ("GetReindex", pb.GetReindexRequest()),
+        ("GetIndexStatus", pb.GetIndexStatusRequest()),
         ("RecallMemories", pb.RecallMemoriesRequest(scope=scope(agent="bea"), query="q", wait_for=[token])),
         ("RecallMessages", pb.RecallMessagesRequest(scope=scope(agent="bea"), query="q", wait_for=[token])),
     ]

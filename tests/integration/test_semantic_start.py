@@ -33,7 +33,9 @@ async def start(
     server.add_interceptor(interceptor(service, SECRET, Metrics()))
     service.add_to(server)
     channel = outgoing(server.channel(), "embedder", TokenSigner(SECRET))
-    channels = Channels(embedder=channel, episodic=channel, semantic=channel, compactor=channel)
+    channels = Channels(
+        embedder=channel, episodic=channel, semantic=channel, compactor=channel, gateway=channel
+    )
     return await build(SemanticSettings(data_dir=folder, embedder_wait_seconds=wait), channels, stack)
 
 

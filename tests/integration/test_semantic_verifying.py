@@ -86,7 +86,7 @@ async def test_a_move_supersedes_the_old_home_until_that_is_undone(semantic: Sem
     assert (ended.superseded_by, ended.valid_to_time) == (new.memory.id, new.memory.valid_from_time)
     versions = pb.ListMemoryVersionsRequest(agent_id=AGENT, memory_id=old.memory.id)
     (made,) = (await semantic.by(READER).ListMemoryVersions(versions)).supersessions
-    assert (made.cause, made.judge) == (resources_pb2.SUPERSESSION_CAUSE_JUDGED, "rules/1")
+    assert (made.cause, made.judge) == (resources_pb2.SUPERSESSION_CAUSE_JUDGED, "rules/3")
     assert made.probability >= 0.75
 
     undo = pb.UndoSupersessionRequest(agent_id=AGENT, memory_id=old.memory.id)

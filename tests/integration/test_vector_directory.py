@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from services.memory.semantic.adapters.vectors_edge import EdgeVectorIndex, discard
-from services.memory.semantic.app.vectors import VectorCorrupt, VectorMismatch, VectorsInUse
+from services.memory.semantic.app.vectors import VectorCorrupt, VectorMismatch, VectorOutdated, VectorsInUse
 from services.memory.semantic.domain.vectors import Bucket, ContentClass, VectorModel, VectorPoint, pack
 
 MODEL = VectorModel(revision="test-1", dimension=4)
@@ -84,6 +85,17 @@ async def test_a_damaged_index_is_a_clear_error(tmp_path: Path, spoil: Callable[
     await index.close()
     spoil(tmp_path / "vectors")
     with pytest.raises(VectorCorrupt):
+        await embedded(tmp_path)
+
+
+async def test_an_index_of_another_layout_is_told_from_one_of_another_model(tmp_path: Path) -> None:
+    """S-17, SV-2: it is derived, and made anew by who opens it for the service."""
+    index = await embedded(tmp_path)
+    await index.upsert([point("a")])
+    await index.close()
+    manifest = tmp_path / "vectors" / "manifest.json"
+    manifest.write_text(json.dumps(json.loads(manifest.read_text()) | {"schema": 1}))
+    with pytest.raises(VectorOutdated, match="layout 1"):
         await embedded(tmp_path)
 
 

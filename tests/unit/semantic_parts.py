@@ -10,14 +10,17 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 
-from services.kit.errors import DependencyDown, InvalidRequest, NotFound
+from services.kit.errors import DataFlowRefused, DependencyDown, InvalidRequest, NotFound
 from services.kit.sql import Script
 from services.kit.sqlite import migrate, run_script
 from services.memory.semantic.adapters.memory_items import MemoryItemIndex
 from services.memory.semantic.adapters.sql import migrations
+from services.memory.semantic.adapters.sql.judgements import SqlJudgements
 from services.memory.semantic.adapters.sql.memories import SqlMemories
 from services.memory.semantic.adapters.sql.memories_writing import WriteRules
+from services.memory.semantic.adapters.sql.upkeep import SqlUpkeep
 from services.memory.semantic.adapters.vectors_memory import MemoryVectorIndex
+from services.memory.semantic.app.generations import Generation, Generations
 from services.memory.semantic.app.hyde import Hyde
 from services.memory.semantic.app.indexing import Indexer, MemoryItem, MessageItem
 from services.memory.semantic.app.ports import JobState
@@ -37,10 +40,11 @@ T = TypeVar("T")
 
 @dataclass
 class Hashing:
-    """Vectors that are alike where words are shared; refuses texts with the word in `refused`."""
+    """Vectors that are alike where words are shared; refuses texts with `refused` in them, or all."""
 
     refused: str = ""
     down: bool = False
+    kept_in: bool = False
     calls: list[list[str]] = field(default_factory=list)
 
     async def query(self, text: str) -> bytes:
@@ -49,6 +53,8 @@ class Hashing:
     async def documents(self, texts: Sequence[str]) -> list[bytes]:
         if self.down:
             raise DependencyDown
+        if self.kept_in:
+            raise DataFlowRefused
         self.calls.append(list(texts))
         if self.refused and any(self.refused in text for text in texts):
             raise InvalidRequest("refused")
@@ -154,18 +160,20 @@ class Parts:
         self.now = NOW
         sql = Sql()
         self.store = SqlMemories(sql, WriteRules(task_lifetime=timedelta(days=7)))
+        self.judgements = SqlJudgements(sql)
+        self.upkeep = SqlUpkeep(sql)
         self.outbox = Outbox(sql)
         self.items = MemoryItemIndex()
         self.vectors = MemoryVectorIndex(VectorModel(revision="r", dimension=DIMENSION))
         self.texts = Hashing()
+        self.generations = Generations(Generation(vectors=self.vectors, texts=self.texts))
         self.episodes = Episodes()
         self.ledger = Ledger()
         self.lags: list[float] = []
         self.indexer = Indexer(
             store=self.store,
             items=self.items,
-            vectors=self.vectors,
-            texts=self.texts,
+            generations=self.generations,
             conversations=self.episodes,
             observe_lag=self.lags.append,
             clock=lambda: self.now,
@@ -177,8 +185,7 @@ class Parts:
         return Recall(
             store=self.store,
             items=self.items,
-            vectors=self.vectors,
-            texts=self.texts,
+            generations=self.generations,
             settings=RecallSettings(channel_seconds=0.2),
             clock=lambda: self.now,
             hyde=hyde,

@@ -185,7 +185,7 @@ def test_default_favours_the_day_mentioned_and_the_days_after(days_later: int, c
     query = QueryFeatures(dates=(DateSpan(start=day, end=day),))
     known = {"a": Candidate(time=datetime(2024, 5, 10, 9, tzinfo=UTC) + timedelta(days=days_later))}
     (hit,) = fuse({"vector": [("a", 1.0)]}, known, query, Default(), 10)
-    assert hit.contributions.get("date", 0.0) == pytest.approx(0.3 * closeness)
+    assert hit.contributions.get("date", 0.0) == pytest.approx(Default().date * closeness)
 
 
 def test_candidates_without_features_still_rank() -> None:

@@ -11,20 +11,19 @@ from typing import Any
 
 import httpx
 import pytest
-from prometheus_client import CollectorRegistry
 
-from services.kit.errors import DependencyDown, Reason
+from services.kit.errors import DataFlowRefused
 from services.kit.models.client import ModelClient
 from services.kit.models.errors import Cause, ModelUnavailable
 from services.kit.models.settings import ModelSettings, TierSettings
 from services.kit.models.types import Tier, Usage
+from services.kit.policy import DataFlow, EffectiveSettings, Gate
 from services.memory.semantic.adapters.hyde import (
     MAX_CHARACTERS,
     ModelHypothesis,
-    kept_in_counter,
     open_hyde,
 )
-from services.memory.semantic.app.hyde import HYDE, Hyde, KeptIn
+from services.memory.semantic.app.hyde import HYDE, Hyde
 from services.memory.semantic.domain.fusion import (
     DEFAULT_WEIGHTS,
     REFERENCE_WEIGHTS,
@@ -32,11 +31,10 @@ from services.memory.semantic.domain.fusion import (
     Reference,
     Strategy,
 )
-from tests.unit.semantic_parts import AGENT_WIDE, TENANT, Hashing, Parts, vector
+from tests.unit.semantic_parts import AGENT, AGENT_WIDE, TENANT, Hashing, Parts, vector
 
 QUERY = "what does the heron eat?"
 OPEN, CLOSED = "acme", "bank"
-COUNTED = "palimpsest_texts_kept_in_total"
 
 
 @dataclass
@@ -55,33 +53,41 @@ class Guesses:
 
 
 @dataclass
+class Policy:
+    """Lets the texts of some tenants out."""
+
+    open: Callable[[str], bool] = lambda tenant: tenant == OPEN
+
+    async def of(self, tenant: str, agent_id: str = "") -> EffectiveSettings:
+        return EffectiveSettings(
+            data_flow=DataFlow.ALLOW_PARTNER if self.open(tenant) else DataFlow.LOCAL_ONLY
+        )
+
+
+@dataclass
 class Bench:
-    """A Hyde over fakes, and its counter."""
+    """A Hyde over fakes, and the refusals that were counted."""
 
     guesses: Guesses = field(default_factory=Guesses)
     texts: Hashing = field(default_factory=Hashing)
-    registry: CollectorRegistry = field(default_factory=CollectorRegistry)
+    refused: list[tuple[str, str]] = field(default_factory=list)
 
-    def hyde(self, may_leave: Callable[[str], bool] = lambda tenant: tenant == OPEN) -> Hyde:
-        counter = kept_in_counter()
-        self.registry.register(counter)
-        return Hyde(
-            hypothesis=self.guesses,
-            texts=self.texts,
-            may_leave=may_leave,
-            kept_in=counter.labels(HYDE).inc,
-        )
+    def hyde(self, open: Callable[[str], bool] = lambda tenant: tenant == OPEN) -> Hyde:
+        return Hyde(hypothesis=self.guesses, leave=self.gate(open).check)
 
-    def kept_in(self) -> float | None:
-        return self.registry.get_sample_value(COUNTED, {"destination": HYDE})
+    def gate(self, open: Callable[[str], bool] = lambda tenant: tenant == OPEN) -> Gate:
+        return Gate(Policy(open), lambda tenant, kind: self.refused.append((tenant, kind)), HYDE)
+
+    async def vector(self, hyde: Hyde, tenant: str) -> bytes:
+        return await hyde.vector(tenant, AGENT, QUERY, self.texts)
 
 
 async def test_the_vector_is_that_of_the_made_up_answer() -> None:
     """S-9."""
     bench = Bench()
-    assert await bench.hyde().vector(OPEN, QUERY) == vector("the heron eats fish")
+    assert await bench.vector(bench.hyde(), OPEN) == vector("the heron eats fish")
     assert bench.guesses.asked == [QUERY]
-    assert bench.kept_in() == 0
+    assert bench.refused == []
 
 
 async def test_a_tenants_policy_keeps_its_text_in_and_is_counted() -> None:
@@ -89,27 +95,14 @@ async def test_a_tenants_policy_keeps_its_text_in_and_is_counted() -> None:
     bench = Bench()
     hyde = bench.hyde()
     for _ in range(2):
-        with pytest.raises(KeptIn) as caught:
-            await hyde.vector(CLOSED, QUERY)
-        assert caught.value.reason is Reason.NOT_ALLOWED
+        with pytest.raises(DataFlowRefused):
+            await bench.vector(hyde, CLOSED)
     assert bench.guesses.asked == []
     assert bench.texts.calls == []
-    assert bench.kept_in() == 2
-    await hyde.vector(OPEN, QUERY)
+    assert bench.refused == [(CLOSED, HYDE)] * 2
+    await bench.vector(hyde, OPEN)
     assert bench.guesses.asked == [QUERY]
-    assert bench.kept_in() == 2
-
-
-async def test_a_policy_that_cannot_be_read_lets_nothing_leave() -> None:
-    """S-15."""
-
-    def unreadable(tenant: str) -> bool:
-        raise DependencyDown
-
-    bench = Bench()
-    with pytest.raises(DependencyDown):
-        await bench.hyde(unreadable).vector(OPEN, QUERY)
-    assert bench.guesses.asked == []
+    assert len(bench.refused) == 2
 
 
 @pytest.mark.parametrize("error", [TimeoutError(), ModelUnavailable(Cause.EMPTY)])
@@ -118,7 +111,7 @@ async def test_a_model_that_fails_fails_the_channel_and_nothing_is_embedded(erro
     bench = Bench()
     bench.guesses.error = error
     with pytest.raises(type(error)):
-        await bench.hyde().vector(OPEN, QUERY)
+        await bench.vector(bench.hyde(), OPEN)
     assert bench.texts.calls == []
 
 
@@ -174,7 +167,7 @@ async def test_recall_says_that_the_policy_kept_the_query_in() -> None:
     assert failures == {HYDE: "kept in by the data-flow policy"}
     assert hits
     assert bench.guesses.asked == []
-    assert bench.kept_in() == 1
+    assert bench.refused == [(TENANT, HYDE)]
 
 
 async def test_a_weight_of_nothing_asks_no_model() -> None:
@@ -288,16 +281,14 @@ async def test_without_a_fast_model_there_is_no_channel() -> None:
     other = ModelSettings(standard=TierSettings(url="http://127.0.0.1:1/v1", name="large"))
     async with AsyncExitStack() as stack:
         for models, found in ((ModelSettings(), False), (other, False), (fast(), True)):
-            hyde, collectors = open_hyde(
-                models, Hashing(), stack, channel_seconds=2.0, may_leave=lambda _: True
-            )
+            hyde, collectors = open_hyde(models, stack, channel_seconds=2.0, gate=Bench().gate())
             assert (hyde is not None) is found
             assert bool(collectors) is found
 
 
 @pytest.mark.parametrize(
     ("partner", "tenant", "error"),
-    [(True, CLOSED, KeptIn), (True, OPEN, ModelUnavailable), (False, CLOSED, ModelUnavailable)],
+    [(True, CLOSED, DataFlowRefused), (True, OPEN, ModelUnavailable), (False, CLOSED, ModelUnavailable)],
 )
 async def test_the_policy_governs_what_leaves_and_nothing_else(
     partner: bool, tenant: str, error: type[Exception]
@@ -306,11 +297,10 @@ async def test_the_policy_governs_what_leaves_and_nothing_else(
     async with AsyncExitStack() as stack:
         hyde, _ = open_hyde(
             fast(partner=partner),
-            Hashing(),
             stack,
             channel_seconds=20.0,
-            may_leave=lambda asked: asked == OPEN,
+            gate=Bench().gate(),
         )
         assert hyde is not None
         with pytest.raises(error):
-            await hyde.vector(tenant, QUERY)
+            await hyde.vector(tenant, AGENT, QUERY, Hashing())

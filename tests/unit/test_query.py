@@ -108,3 +108,43 @@ def test_a_known_asker_who_names_nobody_counts_as_named() -> None:
     assert understand("Where is the station?", people, TODAY, asker="Tobias").named == ()
     assert understand("Where do I live?", people, TODAY).named == ()
     assert understand("Where do I live?", people, TODAY, asker="Stranger").named == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "asks"),
+    [
+        ("When did Ann move?", True),
+        ("How long has Ann lived in Leeds?", True),
+        ("How many weeks did the repair take?", True),
+        ("What year was the barn built?", True),
+        ("Do you know when Ann moved? When did she?", True),
+        ("What does Ann do when it rains?", False),
+        ("How many cats has Ann?", False),
+        ("Wann ist Ann umgezogen?", False),
+    ],
+)
+def test_s9_whether_a_time_is_asked_for(text: str, asks: bool) -> None:
+    assert understand(text, ["Ann"], TODAY).asks_time is asks
+
+
+@pytest.mark.parametrize(
+    ("text", "asks"),
+    [
+        ("How should I prune the apple tree?", True),
+        ("Can you help me plan the beds?", True),
+        ("I'm planning to build a pond. Which liner would you take?", True),
+        ("Write a note for the neighbours", True),
+        ("How did I prune the apple tree?", False),
+        ("Can you summarize how we planned the beds?", False),
+        ("Can you list the order in which the beds came up?", False),
+        ("How many ponds can I see?", False),
+        ("Which liner is in the pond?", False),
+    ],
+)
+def test_s9_whether_help_is_asked_for(text: str, asks: bool) -> None:
+    assert understand(text, [], TODAY).asks_help is asks
+
+
+def test_s9_the_terms_are_of_the_subject_without_names() -> None:
+    query = understand("Can you tell me about Ann's boiler in Leeds?", ["Ann", "Bo"], TODAY)
+    assert query.terms == ("boiler", "leed")

@@ -121,7 +121,7 @@ async def test_a_channel_that_takes_too_long_is_named(parts: Parts) -> None:
     """S-11."""
     await written(parts, "heron=a heron nests")
 
-    async def slow(*_: object) -> Any:
+    async def slow(*_: object, **__: object) -> Any:
         await asyncio.sleep(60)
 
     parts.items.search_memories = slow  # type: ignore[method-assign]

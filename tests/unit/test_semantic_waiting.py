@@ -25,10 +25,12 @@ def parts() -> Parts:
     return made
 
 
-async def wait(parts: Parts, *marks: MessageMark | MemoryMark, seconds: float = SHORT) -> list[Unindexed]:
+async def wait(
+    parts: Parts, *marks: MessageMark | MemoryMark, seconds: float = SHORT, past: bool = False
+) -> list[Unindexed]:
     waiter = Waiter(store=parts.store, items=parts.items, jobs=parts.ledger, indexer=parts.indexer)
     with serving(CallInfo(request_id="r", deadline=time.monotonic() + seconds)):
-        return await waiter.wait(TENANT, [(AGENT, mark) for mark in marks])
+        return await waiter.wait(TENANT, [(AGENT, mark) for mark in marks], past=past)
 
 
 def upto(sequence: int) -> MessageMark:
@@ -104,6 +106,19 @@ async def test_superseded_and_forgotten_memories_are_not_waited_for(parts: Parts
     await parts.remember("k", "b")
     await parts.store.forget(TENANT, AGENT, gone.id)
     assert await wait(parts, at(old), at(gone), seconds=PATIENT) == []
+
+
+async def test_a_superseded_memory_is_waited_for_as_of_a_moment(parts: Parts) -> None:
+    """S-8, S-16: until it is among what is past."""
+    old = await parts.remember("k", "a")
+    await parts.index_memories(old)
+    await parts.remember("k", "b")
+    (outcome,) = await wait(parts, at(old), past=True)
+    assert not outcome.dead
+    waited, _ = await asyncio.gather(
+        wait(parts, at(old), seconds=PATIENT, past=True), soon(parts, parts.index_memories(old))
+    )
+    assert waited == []
 
 
 async def test_another_tenants_index_does_not_count(parts: Parts) -> None:

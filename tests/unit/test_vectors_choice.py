@@ -37,7 +37,7 @@ async def test_a_server_is_named_by_the_environment(tmp_path: Path, monkeypatch:
         assert await index.list_models() == [MODEL]
         created = server.requests("Create")
         assert all(request.collection_name.startswith("ours-") for request in created)
-        assert [request.replication_factor for request in created] == [2, 2]
+        assert [request.replication_factor for request in created] == [2, 2, 2]
         await index.close()
     assert not (tmp_path / VECTOR_FOLDER).exists()
 

@@ -44,7 +44,7 @@ async def index(server: StandIn, place: Place) -> AsyncIterator[QdrantVectors]:
         yield index
 
 
-async def test_a_fresh_server_gets_both_collections(server: StandIn, place: Place) -> None:
+async def test_a_fresh_server_gets_all_collections(server: StandIn, place: Place) -> None:
     """S-3, S-17: one for each class, of cosine, without a graph over all tenants, not quantised."""
     index = await place.open(MODEL)
     created = server.requests("Create")
@@ -76,9 +76,10 @@ async def test_the_tenant_index_is_marked_as_one(server: StandIn, place: Place) 
         "contact",
         "conversation",
     }
-    filtered = {"tenant", "agent", "content", "contact", "conversation", "kind", "role", "author", "time"}
+    filtered = {"tenant", "agent", "content", "contact", "conversation", "kind", "role", "author"}
+    filtered |= {"time", "ends"}
     assert all(set(indexes) == filtered for indexes in server.indexes.values())
-    assert len(server.indexes) == 2
+    assert len(server.indexes) == len(ContentClass)
     await index.close()
 
 
@@ -211,7 +212,7 @@ def test_revisions_that_look_alike_have_their_own_collections() -> None:
         for revision in ("a/b", "a:b", "a_b", "a" * 300, "a" * 301)
         for content in ContentClass
     }
-    assert len(names) == 10
+    assert len(names) == 15
     assert all(len(name) < 100 and not set(name) & set('<>:"/\\|?*\0') for name in names)
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
+from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
+from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from palimpsest.compactor.v1 import compactor_pb2_grpc
@@ -12,38 +14,68 @@ from palimpsest.semantic.v1 import semantic_pb2_grpc
 from prometheus_client import Counter, Histogram
 
 from services.kit.channels import Channels
-from services.kit.context import act_as
-from services.kit.errors import DeadlineExceeded, DependencyDown, StartupError
-from services.kit.identity import Principal, Role
+from services.kit.models.metrics import ModelMetrics
 from services.kit.models.settings import ModelSettings
 from services.kit.outbox import Relay
+from services.kit.policy import Bounded, DataFlow, Gate, Policies
+from services.kit.policy_client import GatewayPolicies, Refusals
 from services.kit.serving import Service, background
+from services.kit.sql import SqlDatabase
 from services.kit.stores import open_store
 from services.kit.times import Clock, now
 from services.memory.semantic.adapters.hyde import open_hyde
-from services.memory.semantic.adapters.services import CompactorJobs, EmbedderTexts, EpisodicConversations
+from services.memory.semantic.adapters.judge_model import open_judge
+from services.memory.semantic.adapters.remote import open_remote
+from services.memory.semantic.adapters.services import (
+    CompactorJobs,
+    EmbedderModels,
+    EpisodicConversations,
+)
 from services.memory.semantic.adapters.sql import migrations
 from services.memory.semantic.adapters.sql.judgements import SqlJudgements
 from services.memory.semantic.adapters.sql.memories import SqlMemories
 from services.memory.semantic.adapters.sql.memories_writing import WriteRules
+from services.memory.semantic.adapters.sql.reindexes import SqlCanonical, SqlReindexes
+from services.memory.semantic.adapters.sql.upkeep import SqlUpkeep
 from services.memory.semantic.adapters.vectors import open_vectors
 from services.memory.semantic.adapters.words import open_items
+from services.memory.semantic.app.drift import DriftCheck
+from services.memory.semantic.app.filling import Filler
+from services.memory.semantic.app.following import FollowedIndexing
+from services.memory.semantic.app.hyde import HYDE
 from services.memory.semantic.app.indexing import Indexer
+from services.memory.semantic.app.item_ports import ItemIndex
 from services.memory.semantic.app.judgements import Judgements
-from services.memory.semantic.app.judging import DeterministicJudge
+from services.memory.semantic.app.judging import JUDGE
 from services.memory.semantic.app.memories import Memories
+from services.memory.semantic.app.ports import MemoryStore
 from services.memory.semantic.app.recall import Recall, RecallSettings
 from services.memory.semantic.app.reconciling import Reconciler
+from services.memory.semantic.app.reindexing import Reindexer
+from services.memory.semantic.app.strangers import Strangers
+from services.memory.semantic.app.sweeping import Sweeper
+from services.memory.semantic.app.syncing import NoRemote
+from services.memory.semantic.app.upkeep import Upkeep
 from services.memory.semantic.app.verifying import Verifier, VerifySettings
 from services.memory.semantic.app.waiting import Waiter
 from services.memory.semantic.config import SemanticSettings
-from services.memory.semantic.domain.vectors import VectorModel
+from services.memory.semantic.opening import OpenVectors, open_generations
+from services.memory.semantic.rpc import upkeep_servicer
 from services.memory.semantic.rpc.servicer import ROLES, SemanticServicer
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Openers:
+    """What opens the stores; a test puts something of its own between them and who uses them."""
+
+    memories: Callable[[SqlDatabase, WriteRules], MemoryStore] = SqlMemories
+    items: Callable[[SemanticSettings, SqlDatabase, AsyncExitStack], Awaitable[ItemIndex]] = open_items
+    vectors: OpenVectors = open_vectors
+
+
+AS_CONFIGURED = Openers()
 CANONICAL_FILE = "semantic.db"
 LAG_BUCKETS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60, 600, 3600)
-EMBEDDER_POLL_SECONDS = 0.2
-STARTING = Principal(tenant="system", role=Role.SERVICE, subject="semantic")
 
 
 async def build(
@@ -53,6 +85,7 @@ async def build(
     *,
     clock: Clock = now,
     models: ModelSettings | None = None,
+    openers: Openers = AS_CONFIGURED,
 ) -> Service:
     """The service, its relay running until `stack` is left.
 
@@ -61,14 +94,29 @@ async def build(
     """
     opened = await open_store(settings, migrations, CANONICAL_FILE, stack)
     database = opened.database
-    texts = EmbedderTexts(channels.embedder)
-    model = await _model(texts, settings.embedder_wait_seconds)
-    vectors = await open_vectors(settings, model)
-    stack.push_async_callback(vectors.close)
-
     relay = Relay(opened.outbox, compactor_pb2_grpc.CompactorServiceStub(channels.compactor))
-    store = SqlMemories(database, _rules(settings))
-    items = await open_items(settings, database, stack)
+    store = openers.memories(database, _rules(settings))
+    # S-15: what tenants chose, within what the deployment allows.
+    policies = Bounded(
+        policies=GatewayPolicies(channels.gateway, service="semantic"),
+        deployment=DataFlow(settings.data_flow),
+    )
+    refusals = Refusals(channels.gateway, service="semantic", clock=clock)
+    remote = open_remote(
+        settings,
+        database,
+        store,
+        stack,
+        policies=policies,
+        refused=refusals,
+        wake=relay.wake,
+        clock=clock,
+    )
+    items = await openers.items(settings, database, stack)
+    change = await open_generations(
+        settings, database, items, EmbedderModels(channels.embedder), stack, clock, openers.vectors
+    )
+    generations = change.generations
     # S-16: from the moment a message is stored, or a memory changed, until recall can find it.
     lag = Histogram(
         "palimpsest_index_lag_seconds",
@@ -83,56 +131,107 @@ async def build(
         ["outcome"],
         registry=None,
     )
-    verifier = Verifier(
+    model_metrics = ModelMetrics()
+    judge = open_judge(
+        (models or ModelSettings()) if settings.judge_model else None,
+        stack,
+        seconds=settings.judge_seconds,
+        gate=Gate(policies, refusals, JUDGE),
+        metrics=model_metrics,
+    )
+    verifier_by = partial(
+        Verifier,
         store=store,
         judgements=judgements,
-        vectors=vectors,
-        judge=DeterministicJudge(),
+        judge=judge,
         settings=VerifySettings(candidates=settings.verify_candidates, cosine=settings.verify_cosine),
         count=lambda outcome: verdicts.labels(outcome.value).inc(),
         wake=relay.wake,
         clock=clock,
+        wanted=lambda tenant, agent_id: _verifies(policies, tenant, agent_id),
     )
+    verifiers = {one.model.revision: verifier_by(vectors=one.vectors) for one in generations.written}
     indexer = Indexer(
         store=store,
         items=items,
-        vectors=vectors,
-        texts=texts,
+        generations=generations,
         conversations=EpisodicConversations(channels.episodic),
         observe_lag=lag.observe,
         clock=clock,
-        verifier=verifier if settings.verify else None,
+        verifier_of=(lambda one: verifiers[one.model.revision]) if settings.verify else None,
     )
-    # S-15: the same for every tenant, until tenants have a policy of their own (G-12).
-    hyde, hyde_metrics = (
+    hyde, _ = (
         open_hyde(
             models or ModelSettings(),
-            texts,
             stack,
             channel_seconds=settings.channel_seconds,
-            may_leave=lambda _: settings.data_flow == "allow-partner",
+            gate=Gate(policies, refusals, HYDE),
+            metrics=model_metrics,
         )
         if settings.hyde
         else (None, ())
     )
+    strangers = Strangers(store=store, items=items, generations=generations, clock=clock)
+    reindexer = Reindexer(
+        reindexes=SqlReindexes(database),
+        canonical=SqlCanonical(database),
+        generations=generations,
+        indexer=indexer,
+        strangers=strangers,
+        replica=change.replica,
+        clock=clock,
+    )
     servicer = SemanticServicer(
+        reindexer=reindexer,
+        generations=generations,
         memories=Memories(store=store, wake=relay.wake, clock=clock),
         judgements=Judgements(store=judgements, wake=relay.wake, clock=clock),
         recall=Recall(
             store=store,
             items=items,
-            vectors=vectors,
-            texts=texts,
+            generations=generations,
             settings=RecallSettings(depth=settings.recall_depth, channel_seconds=settings.channel_seconds),
             clock=clock,
             hyde=hyde,
+            remote=None if remote is None else remote.recall,
         ),
-        indexer=indexer,
+        indexer=indexer if remote is None else FollowedIndexing(indexer, remote.syncing),
         waiter=Waiter(store=store, items=items, jobs=CompactorJobs(channels.compactor), indexer=indexer),
         items=items,
+        syncing=NoRemote() if remote is None else remote.syncing,
+        policies=policies,
     )
-    reconciler = Reconciler(store=store, items=items, vectors=vectors, wake=relay.wake, clock=clock)
-    background(stack, [relay.run(), reconciler.run()])
+    reconciler = Reconciler(
+        store=store,
+        items=items,
+        generations=generations,
+        strangers=strangers,
+        turns=change.replica,
+        wake=relay.wake,
+        clock=clock,
+    )
+    filler = Filler(
+        generations=generations,
+        models=change.models,
+        items=items,
+        indexer=indexer,
+        strangers=strangers,
+        replica=change.replica,
+        settings=change.settings,
+        clock=clock,
+    )
+    kept = SqlUpkeep(database)
+    drift = DriftCheck(
+        store=store, upkeep=kept, items=items, reconciler=reconciler, wake=relay.wake, clock=clock
+    )
+    upkeep = Upkeep(store=kept, generations=generations, judge=judge, wake=relay.wake, clock=clock)
+    sweeper = Sweeper(store=store, upkeep=kept, items=items, wake=relay.wake, clock=clock)
+    background(stack, [filler.run(), reindexer.run(), sweeper.run(settings.sweep_seconds)])
+    if change.shared:
+        background(stack, [change.replica.run()])
+    background(stack, [relay.run(), reconciler.run(), refusals.run()])
+    if remote is not None:
+        background(stack, [remote.syncing.run()])
 
     def add(server: Any) -> None:
         semantic_pb2_grpc.add_SemanticServiceServicer_to_server(servicer, server)
@@ -142,22 +241,15 @@ async def build(
         add=add,
         roles=ROLES,
         ready=opened.ready,
-        collectors=(lag, verdicts, *hyde_metrics),
+        faces=(upkeep_servicer.face(upkeep, drift),),
+        collectors=(lag, verdicts, refusals.counter, *model_metrics.collectors),
     )
+
+
+async def _verifies(policies: Policies, tenant: str, agent_id: str) -> bool:
+    """Unless the settings say no (G-12)."""
+    return (await policies.of(tenant, agent_id)).verify is not False
 
 
 def _rules(settings: SemanticSettings) -> WriteRules:
     return WriteRules(task_lifetime=timedelta(days=settings.task_lifetime_days), verify=settings.verify)
-
-
-async def _model(texts: EmbedderTexts, patience: float) -> VectorModel:
-    """What the embedder describes. Raises StartupError when it doesn't answer for `patience` seconds."""
-    deadline = asyncio.get_running_loop().time() + patience
-    while True:
-        try:
-            with act_as(STARTING):
-                return await texts.model()
-        except (DependencyDown, DeadlineExceeded) as error:
-            if asyncio.get_running_loop().time() >= deadline:
-                raise StartupError("the embedder does not answer") from error
-            await asyncio.sleep(EMBEDDER_POLL_SECONDS)

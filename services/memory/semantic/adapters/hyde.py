@@ -7,15 +7,14 @@ from collections.abc import Callable
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
-from prometheus_client import Counter
 from prometheus_client.registry import Collector
 
 from services.kit.models.errors import Cause, ModelUnavailable
 from services.kit.models.metrics import ModelMetrics
 from services.kit.models.settings import ModelSettings
 from services.kit.models.types import Message, Tier, Usage
-from services.memory.semantic.app.hyde import HYDE, HYPOTHESIS_SHARE, Hyde
-from services.memory.semantic.app.ports import Texts
+from services.kit.policy import Gate
+from services.memory.semantic.app.hyde import HYPOTHESIS_SHARE, Hyde
 
 if TYPE_CHECKING:
     from services.kit.models.client import ModelClient
@@ -67,46 +66,32 @@ class ModelHypothesis:
 
 def open_hyde(
     models: ModelSettings,
-    texts: Texts,
     stack: AsyncExitStack,
     *,
     channel_seconds: float,
-    may_leave: Callable[[str], bool],
+    gate: Gate,
+    metrics: ModelMetrics | None = None,
 ) -> tuple[Hyde | None, tuple[Collector, ...]]:
     """The channel and its metrics; none without a model of the tier "fast".
 
-    `channel_seconds` is what a channel of recall has; `may_leave` is the data-flow policy by tenant, asked
-    where the endpoint is somebody else's (S-15).
+    `channel_seconds` is what a channel of recall has; `gate` is asked where the endpoint is somebody else's
+    (S-15). Metrics that the caller has, and registers, are used and not returned.
     """
     if Tier.FAST not in models.tiers():
         return None, ()
     # Imported here: without a model the service is installed without an HTTP client.
     from services.kit.models.client import ModelClient
 
-    client, metrics, kept_in = ModelClient.connect(models), ModelMetrics(), kept_in_counter()
+    client, counted = ModelClient.connect(models), metrics or ModelMetrics()
     stack.push_async_callback(client.close)
     hypothesis = ModelHypothesis(
         client,
         seconds=HYPOTHESIS_SHARE * channel_seconds,
-        used=lambda tier, _, usage: metrics.used(tier, usage),
+        used=lambda tier, _, usage: counted.used(tier, usage),
     )
-    hyde = Hyde(
-        hypothesis=hypothesis,
-        texts=texts,
-        may_leave=may_leave if client.leaves(Tier.FAST) else lambda _: True,
-        kept_in=kept_in.labels(HYDE).inc,
-    )
-    return hyde, (*metrics.collectors, kept_in)
+    hyde = Hyde(hypothesis=hypothesis, leave=gate.check if client.leaves(Tier.FAST) else _stays)
+    return hyde, () if metrics else counted.collectors
 
 
-def kept_in_counter() -> Counter:
-    """Texts that the data-flow policy kept from leaving, by what they were meant for (S-15).
-
-    It belongs to no registry yet: a service that uses it names it among its collectors.
-    """
-    return Counter(
-        "palimpsest_texts_kept_in",
-        "Texts that a tenant's data-flow policy kept from leaving.",
-        ["destination"],
-        registry=None,
-    )
+async def _stays(_tenant: str, _agent_id: str) -> None:
+    """An endpoint of one's own: nothing leaves."""

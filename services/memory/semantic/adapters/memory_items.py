@@ -7,20 +7,21 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from services.memory.semantic.app.item_ports import MemoryDocument, MessageDocument
 from services.memory.semantic.domain.items import IndexedMessage, MessageScope, Progress, SourceMessage
 from services.memory.semantic.domain.memory import Kind
+from services.memory.semantic.domain.vectors import Bucket, ContentClass, classes_at
 
-MESSAGE = "message"
-MEMORY = "memory"
+MESSAGE = ContentClass.MESSAGE.value
 MAX_AUTHORS = 64
 BM25_K1, BM25_B = 1.2, 0.75
 LEAST_IDF = 1e-6  # as FTS5 has it: a word of most documents still counts a little
 
 NOT_A_WORD = re.compile(r"\W+")  # what an engine's tokenizer drops
 
-Bucket = tuple[str, str, str]
+Place = tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,15 +29,21 @@ class _Item:
     contact_id: str
     terms: tuple[str, ...]
     message: SourceMessage | None = None
-    kind: Kind = Kind.FACT
+    memory: MemoryDocument | None = None
 
 
 class MemoryItemIndex:
     """`ItemIndex` over dictionaries."""
 
+    lost = False
+
     def __init__(self) -> None:
-        self._buckets: dict[Bucket, dict[str, _Item]] = {}
+        self._buckets: dict[Place, dict[str, _Item]] = {}
         self._whole = False
+
+    async def restore(self) -> bool:
+        """Nothing to do."""
+        return False
 
     async def put_messages(self, tenant: str, agent_id: str, documents: Sequence[MessageDocument]) -> None:
         """Adds or replaces."""
@@ -48,24 +55,29 @@ class MemoryItemIndex:
             )
             self._bucket(tenant, agent_id, MESSAGE)[document.message.item_id] = item
 
-    async def put_memories(self, tenant: str, agent_id: str, documents: Sequence[MemoryDocument]) -> None:
+    async def put_memories(self, bucket: Bucket, documents: Sequence[MemoryDocument]) -> None:
         """Adds or replaces."""
         for document in documents:
-            item = _Item(
-                contact_id=document.contact_id, terms=tuple(document.terms.split()), kind=document.kind
-            )
-            self._bucket(tenant, agent_id, MEMORY)[document.memory_id] = item
+            item = _Item(contact_id=document.contact_id, terms=tuple(document.terms.split()), memory=document)
+            self._bucket(*_place(bucket))[document.memory_id] = item
 
-    async def remove_memories(self, tenant: str, agent_id: str, memory_ids: Sequence[str]) -> None:
+    async def remove_memories(self, bucket: Bucket, memory_ids: Sequence[str]) -> None:
         """Removes."""
         for memory_id in memory_ids:
-            self._bucket(tenant, agent_id, MEMORY).pop(memory_id, None)
+            self._bucket(*_place(bucket)).pop(memory_id, None)
 
     async def search_messages(
         self, tenant: str, agent_id: str, terms: Sequence[str], scope: MessageScope, limit: int
     ) -> list[tuple[str, float]]:
         """By BM25."""
-        return self._search((tenant, agent_id, MESSAGE), terms, lambda item: _within(item, scope), limit)
+        return self._search([(tenant, agent_id, MESSAGE)], terms, lambda item: _within(item, scope), limit)
+
+    async def message_terms(
+        self, tenant: str, agent_id: str, item_ids: Sequence[str], most: int
+    ) -> dict[str, tuple[str, ...]]:
+        """As they were put."""
+        bucket = self._bucket(tenant, agent_id, MESSAGE)
+        return {id_: bucket[id_].terms[:most] for id_ in item_ids if id_ in bucket}
 
     async def search_memories(
         self,
@@ -75,13 +87,22 @@ class MemoryItemIndex:
         contact_ids: Sequence[str],
         limit: int,
         kinds: frozenset[Kind] = frozenset(),
+        *,
+        valid_at: datetime | None = None,
     ) -> list[tuple[str, float]]:
         """By BM25."""
 
         def passes(item: _Item) -> bool:
-            return item.contact_id in contact_ids and (not kinds or item.kind in kinds)
+            memory = item.memory
+            return (
+                memory is not None
+                and item.contact_id in contact_ids
+                and (not kinds or memory.kind in kinds)
+                and (valid_at is None or _held(memory, valid_at))
+            )
 
-        return self._search((tenant, agent_id, MEMORY), terms, passes, limit)
+        places = [(tenant, agent_id, content.value) for content in classes_at(valid_at)]
+        return self._search(places, terms, passes, limit)
 
     async def features(
         self, tenant: str, agent_id: str, item_ids: Sequence[str]
@@ -130,7 +151,7 @@ class MemoryItemIndex:
             sequence += 1
         return lacking
 
-    async def buckets(self) -> list[Bucket]:
+    async def buckets(self) -> list[Place]:
         """Those with items."""
         return [bucket for bucket, items in self._buckets.items() if items]
 
@@ -138,9 +159,9 @@ class MemoryItemIndex:
         """In order."""
         return sorted(id_ for id_ in self._bucket(tenant, agent_id, class_) if id_ > after)[:limit]
 
-    async def known_memories(self, tenant: str, agent_id: str, memory_ids: Sequence[str]) -> set[str]:
+    async def known_memories(self, bucket: Bucket, memory_ids: Sequence[str]) -> set[str]:
         """Those that are here."""
-        return set(memory_ids) & self._bucket(tenant, agent_id, MEMORY).keys()
+        return set(memory_ids) & self._bucket(*_place(bucket)).keys()
 
     async def whole(self) -> bool:
         """What was set."""
@@ -158,13 +179,14 @@ class MemoryItemIndex:
         return {m.sequence for m in messages if m is not None and m.conversation_id == conversation_id}
 
     def _search(
-        self, bucket: Bucket, terms: Sequence[str], passes: Callable[[_Item], bool], limit: int
+        self, places: Sequence[Place], terms: Sequence[str], passes: Callable[[_Item], bool], limit: int
     ) -> list[tuple[str, float]]:
         idf = self._idf(NOT_A_WORD.sub("", term) for term in terms)
         everything = [item for items in self._buckets.values() for item in items.values()]
         mean = sum(len(item.terms) for item in everything) / max(1, len(everything)) or 1.0
         scores: dict[str, float] = {}
-        for item_id, item in self._bucket(*bucket).items():
+        searched = [pair for place in places for pair in self._bucket(*place).items()]
+        for item_id, item in searched:
             counts = Counter(term for term in item.terms if term in idf)
             if counts and passes(item):
                 norm = BM25_K1 * (1 - BM25_B + BM25_B * len(item.terms) / mean)
@@ -178,6 +200,14 @@ class MemoryItemIndex:
             term: max(LEAST_IDF, math.log((len(everything) - n + 0.5) / (n + 0.5)))
             for term, n in frequencies.items()
         }
+
+
+def _place(bucket: Bucket) -> Place:
+    return bucket.tenant, bucket.agent, bucket.content.value
+
+
+def _held(memory: MemoryDocument, moment: datetime) -> bool:
+    return memory.begins <= moment and (memory.ends is None or moment < memory.ends)
 
 
 def _within(item: _Item, scope: MessageScope) -> bool:

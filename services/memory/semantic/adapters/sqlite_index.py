@@ -34,22 +34,20 @@ class SqliteItemIndex(SplitItems):
 
         await self._database.write(script)
 
-    async def put_memories(self, tenant: str, agent_id: str, documents: Sequence[MemoryDocument]) -> None:
+    async def put_memories(self, bucket: Bucket, documents: Sequence[MemoryDocument]) -> None:
         """Adds or replaces both."""
-        bucket = Bucket(tenant=tenant, agent=agent_id, content=ContentClass.MEMORY)
 
         def script() -> Script[None]:
-            yield from register_memories(tenant, agent_id, documents)
+            yield from register_memories(bucket, documents)
             yield from put_words(bucket, [memory_words(document) for document in documents])
 
         await self._database.write(script)
 
-    async def remove_memories(self, tenant: str, agent_id: str, memory_ids: Sequence[str]) -> None:
+    async def remove_memories(self, bucket: Bucket, memory_ids: Sequence[str]) -> None:
         """Removes both."""
-        bucket = Bucket(tenant=tenant, agent=agent_id, content=ContentClass.MEMORY)
 
         def script() -> Script[None]:
             yield from remove_words(bucket, memory_ids)
-            yield from unregister_memories(tenant, agent_id, memory_ids)
+            yield from unregister_memories(bucket, memory_ids)
 
         await self._database.write(script)

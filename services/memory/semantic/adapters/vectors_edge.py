@@ -19,6 +19,7 @@ import structlog
 
 from services.kit.child import (
     DEFAULT_LIMITS,
+    Again,
     CallFailed,
     Child,
     ChildDied,
@@ -28,7 +29,7 @@ from services.kit.child import (
     module_command,
 )
 from services.kit.errors import DependencyDown, StartupError
-from services.memory.semantic.app.vectors import VectorCorrupt, VectorMismatch, VectorsInUse
+from services.memory.semantic.app.vectors import VectorCorrupt, VectorMismatch, VectorOutdated, VectorsInUse
 from services.memory.semantic.domain.vectors import (
     NO_FILTERS,
     Bucket,
@@ -50,21 +51,26 @@ FLYING_POINTS = 192  # points on their way at once: a search waits in the pipe b
 FRAME_IDS = 1_000
 REFUSALS: Mapping[str, type[StartupError]] = {
     "mismatch": VectorMismatch,
+    "outdated": VectorOutdated,
     "corrupt": VectorCorrupt,
     "locked": VectorsInUse,
 }
+BEGUN_ANEW = frozenset(("corrupt", "outdated"))
 
 
 class EdgeVectorIndex:
     """`VectorIndex` over a directory. Made by `open`.
 
-    A call that the child's death cuts short is repeated once: every call is idempotent.
+    A call that the child's death cuts short is repeated once: every call is idempotent. A child that is
+    started again and finds its directory empty, or unreadable, begins a new index: what was there is lost.
     """
 
-    def __init__(self, model: VectorModel, child: Child) -> None:
+    def __init__(self, directory: Path, model: VectorModel) -> None:
         self.model = model
-        self.opened_clean = bool(child.hello["clean"])
-        self._child = child
+        self.opened_clean = False
+        self.lost = False
+        self._directory = directory
+        self._child: Child
         self._room = _Room(FLYING_POINTS)
         self._log = structlog.get_logger("vectors")
 
@@ -74,7 +80,8 @@ class EdgeVectorIndex:
     ) -> EdgeVectorIndex:
         """Starts the child on the directory, which is created when missing.
 
-        Raises VectorMismatch, VectorCorrupt, VectorsInUse, or StartupError when the child can't start.
+        Raises VectorMismatch, VectorOutdated, VectorCorrupt, VectorsInUse, or StartupError when the child
+        can't start.
         """
         arguments = {
             "directory": str(directory),
@@ -82,11 +89,20 @@ class EdgeVectorIndex:
             "dimension": model.dimension,
         }
         command = module_command(CHILD_MODULE, json.dumps(arguments))
+        index = cls(directory, model)
+        again = Again(remedy=index._remedy, greeted=index._greeted)
         try:
-            child = await Child.start(command, name="vectors", limits=limits)
+            index._child = await Child.start(command, name="vectors", limits=limits, again=again)
         except ChildRefused as refusal:
             raise REFUSALS.get(refusal.kind, StartupError)(str(refusal)) from refusal
-        return cls(model, child)
+        index.opened_clean = bool(index._child.hello["clean"])
+        return index
+
+    async def restore(self) -> bool:
+        """The child has made the index again, if it was lost."""
+        was_lost, self.lost = self.lost, False
+        self.opened_clean = self.opened_clean and not was_lost
+        return was_lost
 
     @property
     def child(self) -> Child:
@@ -158,6 +174,19 @@ class EdgeVectorIndex:
     async def close(self) -> None:
         """Lets the child finish, sync and end."""
         await self._child.close()
+        if self.lost:  # nobody has learnt of it yet: what is there is not all, whatever the mark says
+            mark_unclean(self._directory)
+
+    async def _remedy(self, kind: str) -> None:
+        """What a child that was started again can't read is set aside, as at a start."""
+        if kind in BEGUN_ANEW:
+            self._log.warning("vectors_begun_anew", kind=kind)
+            await asyncio.to_thread(discard, self._directory)
+
+    def _greeted(self, hello: Mapping[str, Any]) -> None:
+        if hello["made"]:
+            self._log.error("vectors_lost")
+            self.lost = True
 
     async def _call(self, method: str, head: Mapping[str, Any], body: bytes = b"") -> Reply:
         try:
@@ -168,6 +197,11 @@ class EdgeVectorIndex:
         except CallFailed as failure:
             self._log.error("vector_call_failed", method=method, kind=failure.kind)
             raise DependencyDown("the vector engine failed") from failure
+
+
+def mark_unclean(directory: Path) -> None:
+    """Has the next start compare a closed index with the registry."""
+    (directory / "clean").unlink(missing_ok=True)
 
 
 class _Room:
@@ -203,28 +237,32 @@ class _Room:
 
 
 def discard(directory: Path) -> None:
-    """Removes an index that nobody has open, to build it anew (after VectorMismatch or VectorCorrupt)."""
+    """Removes an index that nobody has open, to build it anew: another model's, outdated or corrupt."""
     if directory.exists():
         shutil.rmtree(directory)
 
 
 def _payload(point: VectorPoint) -> dict[str, Any]:
+    """Without what the item does not have: a memory has no author. An indexed field takes memory for each."""
     bucket = point.bucket
-    return {
+    payload: dict[str, Any] = {
         "tenant": bucket.tenant,
         "agent": bucket.agent,
         "content": bucket.content.value,
         "bucket": bucket.key,
         "item": point.item_id,
         "contact": _within(bucket, point.contact_id),
-        "conversation": _within(bucket, point.conversation_id),
-        "kind": point.kind,
-        "role": point.role,
-        "author": point.author,
         "time": point.time,
-        "sequence": point.sequence,
-        "session": point.session,
     }
+    if point.conversation_id:
+        payload |= {
+            "conversation": _within(bucket, point.conversation_id),
+            "sequence": point.sequence,
+            "session": point.session,
+        }
+    named = {"kind": point.kind, "role": point.role, "author": point.author}
+    payload |= {field: value for field, value in named.items() if value}
+    return payload if point.ends is None else payload | {"ends": point.ends}
 
 
 def _within(bucket: Bucket, value: str) -> str:
@@ -250,7 +288,7 @@ def _wire_filter(bucket: Bucket, filters: Filters) -> dict[str, Any] | None:
         one_of["bucket"] = [bucket.key]
     named = {"kind": filters.kinds, "role": filters.roles, "author": filters.authors}
     one_of |= {field: sorted(values) for field, values in named.items() if values}
-    return {"any": one_of, "since": filters.since, "until": filters.until}
+    return {"any": one_of, "since": filters.since, "until": filters.until, "valid_at": filters.valid_at}
 
 
 def _scores(reply: Reply) -> dict[str, float]:

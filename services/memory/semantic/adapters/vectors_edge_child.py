@@ -1,7 +1,7 @@
 """The process that owns the embedded vector engine (SPEC SV-4); the parent's side is `vectors_edge`.
 
 One thread takes requests in turn, because the engine's calls hold the interpreter lock anyway: first all that
-read, then one batch of those that write. When nobody asks, it syncs, and optimises what pays.
+read, then one batch of those that write. When nobody asks, it syncs; when nobody asks for long, it optimises.
 
 Directory: `manifest.json` (schema, model revision, dimension), `shard/` (the engine's files), `lock`, and
 `clean`, which is there, with the number of points, only between an orderly end and the next start.
@@ -26,7 +26,8 @@ from services.memory.semantic.adapters.vectors_edge_store import OpenFailed, Sto
 BATCH_POINTS = 64  # written at once; bounds how long a search waits for a write (about 6 ms)
 SYNC_IDLE_SECONDS = 1.0  # without a request, before unsynced writes are synced
 SYNC_BUSY_SECONDS = 30.0  # at most between two syncs while requests keep coming
-OPTIMIZE_IDLE_SECONDS = 30.0  # without a request, before the engine may optimise
+OPTIMIZE_IDLE_SECONDS = 30.0  # without a request, before the engine may optimise; at the least
+OPTIMIZE_IDLE_POINT_SECONDS = 0.001  # for each point: ten times as long as it might take
 OPTIMIZE_CHANGES = 1_000  # writes since the last time, below which it isn't tried
 READS = frozenset(("search", "similarities", "count", "ids"))
 
@@ -62,7 +63,9 @@ class Server:
     def _patience(self) -> float | None:
         if self._unsynced_since is not None:
             return SYNC_IDLE_SECONDS
-        return OPTIMIZE_IDLE_SECONDS if self._changes >= OPTIMIZE_CHANGES else None
+        if self._changes < OPTIMIZE_CHANGES:
+            return None
+        return max(OPTIMIZE_IDLE_SECONDS, self._store.size() * OPTIMIZE_IDLE_POINT_SECONDS)
 
     def _idle(self) -> None:
         if self._unsynced_since is not None:
@@ -165,7 +168,9 @@ def main() -> int:
     except OSError as error:
         link.refuse("unwritable", f"cannot write {arguments.directory}: {error.strerror}")
         return 1
-    link.greet({"clean": store.opened_clean, "engine": getattr(engine, "__version__", "")})
+    link.greet(
+        {"clean": store.opened_clean, "made": store.made, "engine": getattr(engine, "__version__", "")}
+    )
     Server(link, store).run()
     store.close()
     return 0

@@ -18,19 +18,17 @@ from typing import IO, Any
 
 import qdrant_edge as engine
 
-SCHEMA = 1
+SCHEMA = 2
+"""Of the payload and its indexes; a folder of another one is outdated."""
 LOCK_SECONDS = 3.0  # a former owner may still be closing
 LOCK_POLL_SECONDS = 0.05
 
-# Exact search takes about 0.1 ms a thousand points that pass the filter; building a graph holds up every call
-# for a second a thousand points and slows selective filters. So: graphs only for buckets of about 200,000
-# points of 384 dimensions, one graph a bucket (payload_m) rather than one over all (m = 0).
-GRAPH_FROM_KB = 300_000
-GRAPH = engine.HnswIndexConfig(
-    m=0, payload_m=16, ef_construct=100, full_scan_threshold=GRAPH_FROM_KB, max_indexing_threads=0
-)
+# No graphs: exact search takes about 0.1 ms a thousand points that pass the filter (24 ms at 200,000), while
+# building the graph of such a bucket holds up every call for over ten minutes and takes 8 GB. What is left
+# to optimise are segments of which much was deleted, for about 0.1 s a thousand points (docs/scale.md).
+GRAPH = engine.HnswIndexConfig(m=0, payload_m=0, ef_construct=100, full_scan_threshold=0)
 OPTIMIZERS = engine.EdgeOptimizersConfig(
-    indexing_threshold=GRAPH_FROM_KB,
+    indexing_threshold=0,  # never
     default_segment_number=1,
     deleted_threshold=0.2,  # of a segment's points, before it is rewritten without them
     vacuum_min_vector_number=1_000,
@@ -40,6 +38,7 @@ SEARCH_THREADS = 1  # one segment as a rule: more threads would find nothing to 
 BUCKET = "bucket"
 KEYWORDS = ("contact", "conversation", "kind", "role", "author")
 TIME = "time"
+ENDS = "ends"
 ITEM = "item"
 
 Scored = list[tuple[str, float]]
@@ -48,7 +47,7 @@ WirePoint = tuple[str, dict[str, Any]]
 
 
 class OpenFailed(Exception):
-    """The index cannot be opened; `kind` is mismatch, corrupt or locked."""
+    """The index cannot be opened; `kind` is mismatch, outdated, corrupt or locked."""
 
     def __init__(self, kind: str, message: str) -> None:
         self.kind = kind
@@ -59,9 +58,17 @@ class Store:
     """An open index. Made by `open`."""
 
     def __init__(
-        self, directory: Path, shard: engine.EdgeShard, lock: IO[bytes], dimension: int, clean: bool
+        self,
+        directory: Path,
+        shard: engine.EdgeShard,
+        lock: IO[bytes],
+        dimension: int,
+        *,
+        clean: bool,
+        made: bool,
     ) -> None:
         self.opened_clean = clean
+        self.made = made
         self._directory = directory
         self._shard = shard
         self._lock = lock
@@ -73,12 +80,13 @@ class Store:
         directory = Path(path)
         directory.mkdir(parents=True, exist_ok=True)
         lock = _lock(directory / "lock")
-        if not _check_manifest(directory, revision, dimension):
+        made = not _check_manifest(directory, revision, dimension)
+        if made:
             _create(directory, revision, dimension)
         expected = _take_mark(directory / "clean")
         shard = _load(directory / "shard", dimension)
         clean = expected is not None and shard.count(engine.CountRequest()) == expected
-        return cls(directory, shard, lock, dimension, clean)
+        return cls(directory, shard, lock, dimension, clean=clean, made=made)
 
     def upsert(self, requests: Sequence[tuple[Sequence[WirePoint], bytes]]) -> None:
         """Stores the points of several requests, whose vectors lie one after another in the bytes."""
@@ -128,13 +136,17 @@ class Store:
         """Syncs every write to the disk."""
         self._shard.flush()
 
+    def size(self) -> int:
+        """How many points there are."""
+        return self._shard.count(engine.CountRequest())
+
     def optimize(self) -> None:
-        """Rewrites or indexes what passed a threshold; nothing when nothing did."""
+        """Rewrites what passed a threshold; nothing when nothing did."""
         self._shard.optimize()
 
     def close(self) -> None:
         """Syncs, leaves the mark of an orderly end, gives the lock back."""
-        points = self._shard.count(engine.CountRequest())
+        points = self.size()
         self._shard.flush()
         self._shard.close()
         _write_synced(self._directory / "clean", json.dumps({"points": points}))
@@ -166,7 +178,10 @@ def _item(point: engine.ScoredPoint | engine.Record) -> str:
 
 
 def _filter(wire: WireFilter) -> engine.Filter:
-    """{"any": {field: [values]}, "since": s, "until": s} as the engine's conditions."""
+    """{"any": {field: [values]}, "since": s, "until": s, "valid_at": s} as the engine's conditions.
+
+    What has no end does not end by `valid_at`: hence `must_not`.
+    """
     must: list[Any] = [
         engine.FieldCondition(
             field,
@@ -177,7 +192,13 @@ def _filter(wire: WireFilter) -> engine.Filter:
     since, until = wire.get("since"), wire.get("until")
     if since is not None or until is not None:
         must.append(engine.FieldCondition(TIME, range=engine.RangeFloat(gte=since, lt=until)))
-    return engine.Filter(must=must)
+    valid_at = wire.get("valid_at")
+    if valid_at is None:
+        return engine.Filter(must=must)
+    must.append(engine.FieldCondition(TIME, range=engine.RangeFloat(lte=valid_at)))
+    return engine.Filter(
+        must=must, must_not=[engine.FieldCondition(ENDS, range=engine.RangeFloat(lte=valid_at))]
+    )
 
 
 def _config(dimension: int) -> engine.EdgeConfig:
@@ -198,7 +219,8 @@ def _create(directory: Path, revision: str, dimension: int) -> None:
     shard.update(create(BUCKET, engine.KeywordIndexParams(is_tenant=True)))
     for field in KEYWORDS:
         shard.update(create(field, engine.KeywordIndexParams(enable_hnsw=False)))
-    shard.update(create(TIME, engine.FloatIndexParams(enable_hnsw=False)))
+    for field in (TIME, ENDS):
+        shard.update(create(field, engine.FloatIndexParams(enable_hnsw=False)))
     shard.flush()
     shard.close()
     manifest = {"schema": SCHEMA, "model_revision": revision, "dimension": dimension}
@@ -227,7 +249,7 @@ def _check_manifest(directory: Path, revision: str, dimension: int) -> bool:
     except (ValueError, LookupError, TypeError) as error:
         raise OpenFailed("corrupt", f"{path} is not a manifest") from error
     if schema != SCHEMA:
-        raise OpenFailed("mismatch", f"{directory} has layout {schema}, not {SCHEMA}")
+        raise OpenFailed("outdated", f"{directory} has layout {schema}, not {SCHEMA}")
     if found != (revision, dimension):
         raise OpenFailed(
             "mismatch",

@@ -30,8 +30,16 @@ class MemoryVectorIndex:
     def __init__(self, model: VectorModel) -> None:
         self.model = model
         self.opened_clean = False
+        self.lost = False
         self._buckets: dict[Bucket, dict[str, tuple[VectorPoint, Unit]]] = {}
         self._closed = False
+
+    async def restore(self) -> bool:
+        """Says what `lost` said."""
+        self._check_open()
+        was_lost, self.lost = self.lost, False
+        self.opened_clean = self.opened_clean and not was_lost
+        return was_lost
 
     async def upsert(self, points: Sequence[VectorPoint]) -> None:
         """Stores points."""

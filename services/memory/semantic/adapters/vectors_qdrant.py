@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
@@ -65,7 +66,10 @@ DEFAULT_OPTIONS = QdrantOptions()
 
 
 class QdrantVectors:
-    """`VectorIndex` over the two collections of a model. Made by `open`; `close` closes the client too."""
+    """`VectorIndex` over a model's collections, one for each content class. Made by `open`.
+
+    `close` closes the client too.
+    """
 
     def __init__(
         self,
@@ -77,6 +81,7 @@ class QdrantVectors:
     ) -> None:
         self.model = model
         self.opened_clean = False
+        self.lost = False
         self._client = client
         self._options = options
         self._calls = Calls(limits)
@@ -110,6 +115,15 @@ class QdrantVectors:
             await client.close()
             raise
         return index
+
+    async def restore(self) -> bool:
+        """Makes the collections again that are not there."""
+        missing = [content for content in ContentClass if not await self._exists(self._collection(content))]
+        await self._open_collections()
+        self.lost = False
+        if missing:
+            self.opened_clean = False
+        return bool(missing)
 
     async def upsert(self, points: Sequence[VectorPoint]) -> None:
         """Stores points."""
@@ -178,11 +192,11 @@ class QdrantVectors:
                 with_vectors=False,
             )
             return IdPage(
-                item_ids=tuple(_item(record.payload) for record in records),
+                item_ids=tuple(schema.item_of(record.payload) for record in records),
                 next="" if rest is None else str(rest),
             )
 
-        return await self._calls.read("ids", attempt)
+        return await self._read("ids", attempt)
 
     async def flush(self) -> None:
         """Nothing to do but to see that the server is there.
@@ -199,7 +213,7 @@ class QdrantVectors:
             return
         self._closed = True
         try:
-            if not self.opened_clean:
+            if not self.opened_clean and not self.lost:
                 await self._settle()
         except QdrantDown as error:
             self._log.warning("vectors_not_settled", kind=error.kind)
@@ -245,7 +259,22 @@ class QdrantVectors:
             if (await write()).status is not models.UpdateStatus.COMPLETED:
                 raise NotApplied
 
-        await self._calls.write(method, attempt)
+        with self._noticing():
+            await self._calls.write(method, attempt)
+
+    async def _read(self, method: str, attempt: Callable[[], Awaitable[T]]) -> T:
+        with self._noticing():
+            return await self._calls.read(method, attempt)
+
+    @contextmanager
+    def _noticing(self) -> Iterator[None]:
+        """A collection that is missing, of an index that was opened, was lost."""
+        try:
+            yield
+        except QdrantDown as error:
+            if error.kind in MISSING and not self._closed:
+                self.lost = True
+            raise
 
     async def _nearest(
         self, bucket: Bucket, vector: bytes, passing: models.Filter, limit: int, *, exact: bool
@@ -264,13 +293,13 @@ class QdrantVectors:
             )
             return [_hit(point) for point in found.points]
 
-        return await self._calls.read("search", attempt)
+        return await self._read("search", attempt)
 
     async def _count(self, collection: str, passing: models.Filter | None) -> int:
         async def attempt() -> int:
             return (await self._client.count(collection, count_filter=passing, exact=True)).count
 
-        return await self._calls.read("count", attempt)
+        return await self._read("count", attempt)
 
     async def _open_collections(self) -> bool:
         """Whether all were there, and settled."""
@@ -278,7 +307,7 @@ class QdrantVectors:
 
     async def _open_collection(self, content: ContentClass) -> bool:
         name = self._collection(content)
-        existed = await self._calls.read("exists", lambda: self._client.collection_exists(name))
+        existed = await self._exists(name)
         if not existed:
             await self._create(name, content)
         found = await self._info(name)
@@ -302,8 +331,11 @@ class QdrantVectors:
             await self._calls.write("create", attempt)
         except QdrantDown:
             # Another replica may have been first, or an attempt of ours that had no answer.
-            if not await self._calls.read("exists", lambda: self._client.collection_exists(name)):
+            if not await self._exists(name):
                 raise
+
+    async def _exists(self, name: str) -> bool:
+        return await self._calls.read("exists", lambda: self._client.collection_exists(name))
 
     async def _index(
         self, name: str, field: str, params: models.KeywordIndexParams | models.FloatIndexParams
@@ -351,14 +383,7 @@ async def _patiently(attempt: Callable[[], Awaitable[T]], patience: float) -> T:
 def _hit(point: models.ScoredPoint) -> VectorHit:
     if not math.isfinite(point.score):
         raise ValueError("a score is not finite")
-    return VectorHit(item_id=_item(point.payload), cosine=point.score)
-
-
-def _item(payload: models.Payload | None) -> str:
-    item = (payload or {})[schema.ITEM]
-    if not isinstance(item, str):
-        raise TypeError("an item id is not a string")
-    return item
+    return VectorHit(item_id=schema.item_of(point.payload), cosine=point.score)
 
 
 def _parts(values: Sequence[T], size: int) -> list[Sequence[T]]:

@@ -39,6 +39,8 @@ CONTACT: Final = "contact"
 CONVERSATION: Final = "conversation"
 ITEM: Final = "item"
 TIME: Final = "time"
+ENDS: Final = "ends"
+"""Of what is known to end."""
 
 GRAPH: Final = models.HnswConfigDiff(m=0, payload_m=16)
 
@@ -61,7 +63,10 @@ INDEXES: Final[Mapping[str, models.KeywordIndexParams | models.FloatIndexParams]
                 "author": False,
             }.items()
         },
-        TIME: models.FloatIndexParams(type=models.FloatIndexType.FLOAT, enable_hnsw=False),
+        **{
+            field: models.FloatIndexParams(type=models.FloatIndexType.FLOAT, enable_hnsw=False)
+            for field in (TIME, ENDS)
+        },
     }
 )
 
@@ -139,30 +144,37 @@ def model_of(name: str, prefix: str, config: models.CollectionConfig) -> VectorM
 def point_struct(point: VectorPoint) -> models.PointStruct:
     """The point as the server stores it."""
     bucket = point.bucket
-    return models.PointStruct(
-        id=str(point.id),
-        vector=list(unpack(point.vector)),
-        payload={
-            TENANT: bucket.tenant,
-            AGENT: _agent(bucket),
-            CONTENT: bucket.content.value,
-            CONTACT: _within(bucket, point.contact_id),
-            CONVERSATION: _within(bucket, point.conversation_id),
-            ITEM: point.item_id,
-            "kind": point.kind,
-            "role": point.role,
-            "author": point.author,
-            TIME: point.time,
-            "sequence": point.sequence,
-            "session": point.session,
-        },
-    )
+    payload: dict[str, Any] = {
+        TENANT: bucket.tenant,
+        AGENT: _agent(bucket),
+        CONTENT: bucket.content.value,
+        CONTACT: _within(bucket, point.contact_id),
+        CONVERSATION: _within(bucket, point.conversation_id),
+        ITEM: point.item_id,
+        "kind": point.kind,
+        "role": point.role,
+        "author": point.author,
+        TIME: point.time,
+        "sequence": point.sequence,
+        "session": point.session,
+    }
+    if point.ends is not None:
+        payload[ENDS] = point.ends
+    return models.PointStruct(id=str(point.id), vector=list(unpack(point.vector)), payload=payload)
+
+
+def item_of(payload: models.Payload | None) -> str:
+    """The item id of a point. Raises KeyError or TypeError for what is no point of ours."""
+    item = (payload or {})[ITEM]
+    if not isinstance(item, str):
+        raise TypeError("an item id is not a string")
+    return item
 
 
 def passing(bucket: Bucket, filters: Filters = NO_FILTERS) -> models.Filter | None:
     """The conditions of a search: tenant, agent and class, always (S-3), then the filters.
 
-    None when nothing can pass.
+    None when nothing can pass. What has no end does not end by `valid_at`: hence `must_not`.
     """
     contacts = filters.contacts
     if contacts is not None and not contacts:
@@ -177,7 +189,11 @@ def passing(bucket: Bucket, filters: Filters = NO_FILTERS) -> models.Filter | No
             must.append(_any(field, values))
     if filters.since is not None or filters.until is not None:
         must.append(models.FieldCondition(key=TIME, range=models.Range(gte=filters.since, lt=filters.until)))
-    return models.Filter(must=must)
+    if filters.valid_at is None:
+        return models.Filter(must=must)
+    must.append(models.FieldCondition(key=TIME, range=models.Range(lte=filters.valid_at)))
+    ended = models.FieldCondition(key=ENDS, range=models.Range(lte=filters.valid_at))
+    return models.Filter(must=must, must_not=[ended])
 
 
 def named(bucket: Bucket, item_ids: Sequence[str]) -> models.Filter:

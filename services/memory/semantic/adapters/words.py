@@ -23,7 +23,7 @@ from services.memory.semantic.config import SemanticSettings
 from services.memory.semantic.domain.analysis import ANALYSER_REVISION
 
 INDEX_FILE = "semantic-index.db"
-INDEX_REVISION = f"2.{ANALYSER_REVISION}"  # of its tables, and of the terms in them
+INDEX_REVISION = f"4.{ANALYSER_REVISION}"  # of its tables, and of the terms in them
 
 
 async def open_items(settings: SemanticSettings, memories: SqlDatabase, stack: AsyncExitStack) -> ItemIndex:

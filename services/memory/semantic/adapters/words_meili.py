@@ -18,7 +18,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -27,17 +28,19 @@ import structlog
 from services.kit.errors import StartupError
 from services.memory.semantic.adapters import words_meili_schema as schema
 from services.memory.semantic.adapters.words_meili_calls import (
+    CLOSED,
     DEFAULT_LIMITS,
     GARBAGE,
     INDEX_EXISTS,
     INDEX_NOT_FOUND,
     REFUSALS,
+    TIMEOUT,
     MeiliCalls,
     MeiliDown,
     MeiliLimits,
 )
 from services.memory.semantic.domain.keywords import NO_FILTERS, WordDocument, WordFilters
-from services.memory.semantic.domain.ranking import Held, Place, TermQuery, best, mean_length, plan
+from services.memory.semantic.domain.ranking import Held, Place, TermQuery, best, plan
 from services.memory.semantic.domain.vectors import Bucket, ContentClass
 
 if TYPE_CHECKING:
@@ -50,6 +53,8 @@ BATCH_DOCUMENTS = 1_000  # of one task, at most
 BATCH_BYTES = 4 << 20
 BATCH_IDS = 5_000
 START_POLL_SECONDS = 0.5
+PASSING_KINDS = frozenset((TIMEOUT, CLOSED, GARBAGE))
+"""Failures that say nothing of the index."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +89,8 @@ class MeiliWords:
     ) -> None:
         self.identity = ""
         """Another one when an index was made anew: what was in it is gone."""
+        self.lost = False
+        self._made: dict[str, str] = {}
         self._client = client
         self._options = options
         self._limits = limits
@@ -112,6 +119,13 @@ class MeiliWords:
             raise
         return words
 
+    async def restore(self) -> bool:
+        """Makes the indexes again that are not there, and gives back the settings that they lack."""
+        before = self.identity
+        self.identity = await self._open_indexes()
+        self.lost = False
+        return self.identity != before
+
     async def put(self, bucket: Bucket, documents: Sequence[WordDocument]) -> None:
         """Adds or replaces; waits for the tasks."""
         uid = self._uid(bucket.content)
@@ -122,6 +136,7 @@ class MeiliWords:
             tasks.append(await self._calls.enqueue("POST", path, batch))
             await asyncio.sleep(0)  # making the next batch must not hold up the loop at once
         await self._calls.applied(tasks)
+        await self._check_there(uid)  # the server makes an index that is missing, without our settings
 
     async def remove(self, bucket: Bucket, item_ids: Sequence[str]) -> None:
         """Removes; waits for the tasks."""
@@ -133,53 +148,68 @@ class MeiliWords:
             )
             for start in range(0, len(ids), BATCH_IDS)
         ]
-        await self._calls.applied(tasks)
+        async with self._watching(uid):
+            await self._calls.applied(tasks)
 
     async def search(
-        self, bucket: Bucket, terms: Sequence[str], filters: WordFilters = NO_FILTERS, *, limit: int
+        self,
+        buckets: Sequence[Bucket],
+        terms: Sequence[str],
+        filters: WordFilters = NO_FILTERS,
+        *,
+        limit: int,
     ) -> list[tuple[str, float]]:
-        """By BM25 over candidates."""
+        """By BM25 over candidates; buckets are one place, so that scores compare."""
         words = list(dict.fromkeys(filter(None, map(schema.encoded, terms))))[: self._options.asked_terms]
         if not words:
             return []
-        uid, passing = self._uid(bucket.content), schema.filter_expression(bucket, filters)
-        place = await self._numbers(uid, passing, words)
+        uids = [self._uid(bucket.content) for bucket in buckets]
+        passing = schema.filter_expression(buckets[0], filters)
+        async with self._watching(*uids):
+            return await self._search(uids, passing, words, limit)
+
+    async def _search(
+        self, uids: Sequence[str], passing: str, words: Sequence[str], limit: int
+    ) -> list[tuple[str, float]]:
+        place = await self._numbers(uids, passing, words)
         candidates = max(self._options.min_candidates, limit * self._options.candidates_per_hit)
         queries = plan(
             place, candidates, max_terms=self._options.max_terms, max_joined=self._options.max_joined
         )
         if not queries:
             return []
-        return best(await self._candidates(uid, passing, queries, candidates), place, words, limit)
+        return best(await self._candidates(uids, passing, queries, candidates), place, words, limit)
+
+    async def terms_of(
+        self, bucket: Bucket, item_ids: Sequence[str], *, most: int
+    ) -> dict[str, tuple[str, ...]]:
+        """Each distinct term once, in the order of the text."""
+        if not item_ids or most <= 0:
+            return {}
+        uid, request = self._uid(bucket.content), schema.documents_request(bucket, item_ids)
+        async with self._watching(uid):
+            answer = await self._calls.read("POST", f"indexes/{uid}/documents/fetch", request)
+        with _making_sense():
+            return dict(schema.first_terms(document, most) for document in answer["results"])
 
     async def close(self) -> None:
         """Closes the client."""
         self._calls.close()
         await self._client.aclose()
 
-    async def _numbers(self, uid: str, passing: str, words: Sequence[str]) -> Place:
-        answer = await self._calls.read("POST", "multi-search", schema.numbers_request(uid, passing, words))
+    async def _numbers(self, uids: Sequence[str], passing: str, words: Sequence[str]) -> Place:
+        answer = await self._calls.read("POST", "multi-search", schema.numbers_request(uids, passing, words))
         with _making_sense():
-            everything, *each = answer["results"]
-            sizes = {
-                int(class_): int(count)
-                for class_, count in everything["facetDistribution"].get(schema.SIZE, {}).items()
-            }
-            return Place(
-                items=int(everything["estimatedTotalHits"]),
-                mean_length=mean_length(sizes),
-                frequencies={
-                    word: int(result["estimatedTotalHits"]) for word, result in zip(words, each, strict=True)
-                },
-            )
+            return schema.numbers(answer["results"], words)
 
     async def _candidates(
-        self, uid: str, passing: str, queries: Sequence[TermQuery], limit: int
-    ) -> list[Held]:
-        request = schema.candidates_request(uid, passing, queries, limit)
+        self, uids: Sequence[str], passing: str, queries: Sequence[TermQuery], limit: int
+    ) -> Collection[Held]:
+        request = schema.candidates_request(uids, passing, queries, limit)
         answer = await self._calls.read("POST", "multi-search", request)
         with _making_sense():
-            return [schema.held(hit) for hit in answer["hits"]]
+            found = [schema.held(hit) for hit in answer["hits"]]
+        return {item.item_id: item for item in found}.values()
 
     def _uid(self, content: ContentClass) -> str:
         return schema.index_uid(self._options.prefix, self._options.revision, content)
@@ -198,6 +228,7 @@ class MeiliWords:
         if key != schema.PRIMARY_KEY:
             raise StartupError(f"the Meilisearch index {uid} is not one of Palimpsest's")
         await self._apply_settings(uid)
+        self._made[uid] = made
         return made
 
     async def _index(self, uid: str) -> Mapping[str, Any] | None:
@@ -208,6 +239,24 @@ class MeiliWords:
                 return None
             raise
         return found
+
+    @asynccontextmanager
+    async def _watching(self, *uids: str) -> AsyncIterator[None]:
+        """Sees whether the indexes are there when a call fails for another reason than the connection."""
+        try:
+            yield
+        except MeiliDown as error:
+            if error.kind not in PASSING_KINDS:
+                for uid in uids:
+                    await self._check_there(uid)
+            raise
+
+    async def _check_there(self, uid: str) -> None:
+        """Notes the loss and raises MeiliDown where an index is gone, or was made at another time."""
+        found = await self._index(uid)
+        if found is None or str(found.get("createdAt")) != self._made.get(uid):
+            self.lost = True
+            raise MeiliDown(INDEX_NOT_FOUND)
 
     async def _create(self, uid: str) -> None:
         body = {"uid": uid, "primaryKey": schema.PRIMARY_KEY}

@@ -15,12 +15,12 @@ from itertools import islice
 from typing import Any
 
 from services.kit.times import to_micros
-from services.memory.semantic.domain.keywords import WordDocument, WordFilters
-from services.memory.semantic.domain.ranking import Held, TermQuery, size_class
+from services.memory.semantic.domain.keywords import NO_FILTERS, WordDocument, WordFilters
+from services.memory.semantic.domain.ranking import Held, Place, TermQuery, mean_length, size_class
 from services.memory.semantic.domain.vectors import Bucket, ContentClass
 
 PRIMARY_KEY = "id"
-ITEM, TERMS, TALLY, SIZE = "item", "terms", "tally", "size"
+ITEM, TERMS, TALLY, SIZE, ENDS = "item", "terms", "tally", "size", "ends"
 EQUAL_FIELDS = ("tenant", "agent", "contact", "conversation", "author", "role", "kind")
 MAX_TOTAL_HITS = 10_000_000
 MAX_SIZE_CLASSES = 100
@@ -28,6 +28,8 @@ SEARCH_CUTOFF_MS = 1_000  # below what recall grants a channel (S-11)
 MAX_WORDS = 60_000  # Meilisearch reads 65,535 words of an attribute, and no more
 MAX_WORD_CHARS = 200  # it drops words of more than 250 bytes
 TOKEN_BYTES = 16
+NO_END = 10**18
+"""In place of microseconds since the epoch: later than every date, and exact as the server's double."""
 
 TERM = re.compile("[a-z0-9\u00df-\u00f6\u00f8-\u024f\u0370-\u03ff\u0400-\u04ff]+")
 NOT_ASCII = re.compile("[^a-z0-9]")
@@ -45,7 +47,7 @@ SETTINGS: Mapping[str, Any] = {
             "features": {"facetSearch": False, "filter": {"equality": True, "comparison": False}},
         },
         {
-            "attributePatterns": ["time"],
+            "attributePatterns": ["time", ENDS],
             "features": {"facetSearch": False, "filter": {"equality": False, "comparison": True}},
         },
     ],
@@ -110,7 +112,11 @@ def document(bucket: Bucket, item: WordDocument) -> Json:
         TERMS: " ".join(kept),
         TALLY: list(kept.values()),
     }
-    return fields if item.time is None else fields | {"time": to_micros(item.time)}
+    if item.time is not None:
+        fields["time"] = to_micros(item.time)
+    if bucket.content is not ContentClass.MESSAGE:
+        fields[ENDS] = NO_END if item.ends is None else to_micros(item.ends)
+    return fields
 
 
 def document_id(bucket: Bucket, item_id: str) -> str:
@@ -138,6 +144,9 @@ def filter_expression(bucket: Bucket, filters: WordFilters) -> str:
         parts.append(f"time >= {to_micros(filters.start)}")
     if filters.end:
         parts.append(f"time < {to_micros(filters.end)}")
+    if filters.valid_at:
+        moment = to_micros(filters.valid_at)
+        parts.append(f"time <= {moment} AND {ENDS} > {moment}")
     return " AND ".join(parts)
 
 
@@ -145,15 +154,35 @@ def _any_of(field: str, values: Iterable[str]) -> str:
     return f"{field} IN [{', '.join(values)}]"
 
 
-def numbers_request(uid: str, passing: str, terms: Sequence[str]) -> Json:
-    """How many items pass, by size; and how many of them hold each term."""
-    common = {"indexUid": uid, "filter": passing, "limit": 0}
-    everything = common | {"q": "", "facets": [SIZE]}
-    return {"queries": [everything, *(common | {"q": quoted([term])} for term in terms)]}
+def numbers_request(uids: Sequence[str], passing: str, terms: Sequence[str]) -> Json:
+    """How many items pass, by size, and how many of them hold each term: index by index."""
+    queries: list[Json] = []
+    for uid in uids:
+        common = {"indexUid": uid, "filter": passing, "limit": 0}
+        queries.append(common | {"q": "", "facets": [SIZE]})
+        queries += (common | {"q": quoted([term])} for term in terms)
+    return {"queries": queries}
 
 
-def candidates_request(uid: str, passing: str, plan: Sequence[TermQuery], limit: int) -> Json:
-    """The best hits of a plan's queries, merged by weight.
+def numbers(results: Sequence[Mapping[str, Any]], terms: Sequence[str]) -> Place:
+    """The answers to `numbers_request` as one place. Raises KeyError, TypeError or ValueError for others."""
+    sizes: Counter[int] = Counter()
+    frequencies: Counter[str] = Counter()
+    items, of_index = 0, 1 + len(terms)
+    if not results or len(results) % of_index:
+        raise ValueError("answers are missing")
+    for start in range(0, len(results), of_index):
+        everything, *each = results[start : start + of_index]
+        items += int(everything["estimatedTotalHits"])
+        for class_, count in everything["facetDistribution"].get(SIZE, {}).items():
+            sizes[int(class_)] += int(count)
+        for term, result in zip(terms, each, strict=True):
+            frequencies[term] += int(result["estimatedTotalHits"])
+    return Place(items=items, mean_length=mean_length(sizes), frequencies=frequencies)
+
+
+def candidates_request(uids: Sequence[str], passing: str, plan: Sequence[TermQuery], limit: int) -> Json:
+    """The best hits of a plan's queries in all of the indexes, merged by weight.
 
     https://www.meilisearch.com/docs/reference/api/multi_search#federation: a hit of several queries comes
     once, for the one that gives it most.
@@ -166,9 +195,32 @@ def candidates_request(uid: str, passing: str, plan: Sequence[TermQuery], limit:
             "attributesToRetrieve": [ITEM, TERMS, TALLY],
             "federationOptions": {"weight": query.weight},
         }
+        for uid in uids
         for query in plan
     ]
     return {"federation": {"limit": limit, "offset": 0}, "queries": queries}
+
+
+def documents_request(bucket: Bucket, item_ids: Sequence[str]) -> Json:
+    """Some items of a bucket by their ids.
+
+    https://www.meilisearch.com/docs/reference/api/documents#get-documents-with-post
+    """
+    ids = [document_id(bucket, item_id) for item_id in dict.fromkeys(item_ids)]
+    return {
+        "ids": ids,
+        "filter": filter_expression(bucket, NO_FILTERS),
+        "fields": [ITEM, TERMS],
+        "limit": len(ids),
+    }
+
+
+def first_terms(document: Mapping[str, Any], most: int) -> tuple[str, tuple[str, ...]]:
+    """An item's id and its first terms. Raises KeyError or TypeError for what is no document of ours."""
+    item_id, terms = document[ITEM], document[TERMS]
+    if not isinstance(item_id, str) or not isinstance(terms, str):
+        raise TypeError("a result is not a document of ours")
+    return item_id, tuple(terms.split(None, most)[:most])
 
 
 def quoted(terms: Iterable[str]) -> str:

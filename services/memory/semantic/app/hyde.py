@@ -6,10 +6,9 @@ answers a question lies nearer to another answer, even a wrong one, than to the 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Protocol
 
-from services.kit.errors import NotAllowed
 from services.memory.semantic.app.ports import Texts
 
 HYDE = "hyde"
@@ -24,31 +23,19 @@ class Hypothesis(Protocol):
         """A short text, not empty. Raises TimeoutError, DependencyDown."""
 
 
-class KeptIn(NotAllowed):
-    """The tenant's data-flow policy lets no text leave."""
-
-
 class Hyde:
     """The vector of a made-up answer, for tenants whose texts may leave."""
 
-    def __init__(
-        self,
-        *,
-        hypothesis: Hypothesis,
-        texts: Texts,
-        may_leave: Callable[[str], bool],
-        kept_in: Callable[[], None],
-    ) -> None:
-        """`may_leave` is the data-flow policy by tenant; `kept_in` counts its refusals (S-15)."""
+    def __init__(self, *, hypothesis: Hypothesis, leave: Callable[[str, str], Awaitable[None]]) -> None:
+        """`leave` raises DataFlowRefused where a tenant's and agent's texts must not leave (S-15)."""
         self._hypothesis = hypothesis
-        self._texts = texts
-        self._may_leave = may_leave
-        self._kept_in = kept_in
+        self._leave = leave
 
-    async def vector(self, tenant: str, query: str) -> bytes:
-        """As `Texts.query`. Raises KeptIn before any text has left, TimeoutError, DependencyDown."""
-        if not self._may_leave(tenant):
-            self._kept_in()
-            raise KeptIn
+    async def vector(self, tenant: str, agent_id: str, query: str, texts: Texts) -> bytes:
+        """As `texts.query`.
+
+        Raises DataFlowRefused before any text has left, TimeoutError, DependencyDown.
+        """
+        await self._leave(tenant, agent_id)
         # As a query and not as a document: queries don't wait behind what is being indexed (M-2).
-        return await self._texts.query(await self._hypothesis.of(query))
+        return await texts.query(await self._hypothesis.of(query))

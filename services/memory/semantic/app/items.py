@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from services.memory.semantic.app.item_ports import MemoryDocument, MessageDocument, Registry, Words
 from services.memory.semantic.domain.items import IndexedMessage, MessageScope, Progress
 from services.memory.semantic.domain.keywords import WordDocument, WordFilters, filters_of
 from services.memory.semantic.domain.memory import Kind
-from services.memory.semantic.domain.vectors import Bucket, ContentClass
+from services.memory.semantic.domain.vectors import Bucket, ContentClass, classes_at
 
 
 class SplitItems:
@@ -22,29 +23,46 @@ class SplitItems:
         self._registry = registry
         self._words = words
 
+    @property
+    def lost(self) -> bool:
+        """Whether words were lost."""
+        return self._words.lost
+
+    async def restore(self) -> bool:
+        """Makes the words again; the registry forgets what it named, unless another replica saw to that."""
+        await self._words.restore()
+        return bool(self._words.identity) and await self._registry.adopt(self._words.identity)
+
     async def put_messages(self, tenant: str, agent_id: str, documents: Sequence[MessageDocument]) -> None:
         """Adds or replaces."""
         words = [message_words(document) for document in documents]
         await self._words.put(_bucket(tenant, agent_id, ContentClass.MESSAGE), words)
         await self._registry.put_messages(tenant, agent_id, [document.message for document in documents])
 
-    async def put_memories(self, tenant: str, agent_id: str, documents: Sequence[MemoryDocument]) -> None:
+    async def put_memories(self, bucket: Bucket, documents: Sequence[MemoryDocument]) -> None:
         """Adds or replaces."""
-        words = [memory_words(document) for document in documents]
-        await self._words.put(_bucket(tenant, agent_id, ContentClass.MEMORY), words)
-        await self._registry.put_memories(tenant, agent_id, documents)
+        await self._words.put(bucket, [memory_words(document) for document in documents])
+        await self._registry.put_memories(bucket, documents)
 
-    async def remove_memories(self, tenant: str, agent_id: str, memory_ids: Sequence[str]) -> None:
+    async def remove_memories(self, bucket: Bucket, memory_ids: Sequence[str]) -> None:
         """Removes."""
-        await self._words.remove(_bucket(tenant, agent_id, ContentClass.MEMORY), memory_ids)
-        await self._registry.remove_memories(tenant, agent_id, memory_ids)
+        await self._words.remove(bucket, memory_ids)
+        await self._registry.remove_memories(bucket, memory_ids)
 
     async def search_messages(
         self, tenant: str, agent_id: str, terms: Sequence[str], scope: MessageScope, limit: int
     ) -> list[tuple[str, float]]:
         """As the engine ranks them."""
         bucket = _bucket(tenant, agent_id, ContentClass.MESSAGE)
-        return await self._words.search(bucket, terms, filters_of(scope), limit=limit)
+        return await self._words.search([bucket], terms, filters_of(scope), limit=limit)
+
+    async def message_terms(
+        self, tenant: str, agent_id: str, item_ids: Sequence[str], most: int
+    ) -> dict[str, tuple[str, ...]]:
+        """As the engine has them."""
+        return await self._words.terms_of(
+            _bucket(tenant, agent_id, ContentClass.MESSAGE), item_ids, most=most
+        )
 
     async def search_memories(
         self,
@@ -54,13 +72,15 @@ class SplitItems:
         contact_ids: Sequence[str],
         limit: int,
         kinds: frozenset[Kind] = frozenset(),
+        *,
+        valid_at: datetime | None = None,
     ) -> list[tuple[str, float]]:
         """As the engine ranks them."""
         if not contact_ids:
             return []
-        bucket = _bucket(tenant, agent_id, ContentClass.MEMORY)
-        filters = WordFilters(contact_ids=tuple(contact_ids), kinds=kinds)
-        return await self._words.search(bucket, terms, filters, limit=limit)
+        buckets = [_bucket(tenant, agent_id, content) for content in classes_at(valid_at)]
+        filters = WordFilters(contact_ids=tuple(contact_ids), kinds=kinds, valid_at=valid_at)
+        return await self._words.search(buckets, terms, filters, limit=limit)
 
     async def features(
         self, tenant: str, agent_id: str, item_ids: Sequence[str]
@@ -94,9 +114,9 @@ class SplitItems:
         """From the registry."""
         return await self._registry.item_ids(tenant, agent_id, class_, after, limit)
 
-    async def known_memories(self, tenant: str, agent_id: str, memory_ids: Sequence[str]) -> set[str]:
+    async def known_memories(self, bucket: Bucket, memory_ids: Sequence[str]) -> set[str]:
         """From the registry."""
-        return await self._registry.known_memories(tenant, agent_id, memory_ids)
+        return await self._registry.known_memories(bucket, memory_ids)
 
     async def whole(self) -> bool:
         """From the registry."""
@@ -127,6 +147,8 @@ def memory_words(document: MemoryDocument) -> WordDocument:
         item_id=document.memory_id,
         terms=document.terms,
         contact_id=document.contact_id,
+        time=document.begins,
+        ends=document.ends,
         kind=int(document.kind),
     )
 

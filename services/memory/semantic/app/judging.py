@@ -3,37 +3,41 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 from typing import Protocol
 
 from services.memory.semantic.domain.judging import judge
 from services.memory.semantic.domain.judging_types import Statement, Verdict
 from services.memory.semantic.domain.memory import Memory
 
+JUDGE = "judge"
+"""What a refusal of the data-flow policy is counted as (S-15)."""
+RULES = "rules/3"
+"""The rules' name, raised with a change of them that changes verdicts."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """A verdict, and who gave it, as a supersession or contradiction records it."""
+
+    verdict: Verdict
+    judge: str
+
 
 class Judge(Protocol):
     """Says how likely one statement replaces or contradicts another of the same scope."""
 
-    @property
-    def name(self) -> str:
-        """What a recorded contradiction names as its judge."""
-        ...
-
-    async def judge(self, old: Statement, new: Statement) -> Verdict:
-        """Returns the verdict; `new` was written after `old`."""
+    async def judge(self, tenant: str, agent_id: str, old: Statement, new: Statement, /) -> Judged:
+        """Returns the verdict; `new` was written after `old`. The tenant and agent are whose they are."""
         ...
 
 
 class DeterministicJudge:
     """Rules without a model: never fails, asks nobody, sends no text anywhere."""
 
-    @property
-    def name(self) -> str:
-        """Stable, and raised with a change of the rules that changes verdicts."""
-        return "rules/1"
-
-    async def judge(self, old: Statement, new: Statement) -> Verdict:
+    async def judge(self, _tenant: str, _agent_id: str, old: Statement, new: Statement, /) -> Judged:
         """Applies the rules in a thread: two long statements take them a while, and others are served."""
-        return await asyncio.to_thread(judge, old, new)
+        return Judged(verdict=await asyncio.to_thread(judge, old, new), judge=RULES)
 
 
 def statement_of(memory: Memory) -> Statement:

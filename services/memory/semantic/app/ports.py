@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -97,13 +97,14 @@ class KnownConversation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LiveMemory:
-    """A memory that is live, or will be; numbers grow in the order of writing."""
+class KeptMemory:
+    """A memory that exists, and whether it is live or will be; numbers grow in the order of writing."""
 
     number: int
     tenant: str
     agent_id: str
     memory_id: str
+    lasts: bool
 
 
 class MemoryStore(Protocol):
@@ -123,6 +124,23 @@ class MemoryStore(Protocol):
 
     async def get(self, tenant: str, agent_id: str, memory_ids: Sequence[str]) -> dict[str, Memory]:
         """Memories by id; unknown ids are left out."""
+
+    async def pick(
+        self,
+        tenant: str,
+        scope: Scope,
+        memory_ids: Sequence[str],
+        now: datetime,
+        kinds: frozenset[Kind],
+        choose: Callable[[Mapping[str, float]], Sequence[str]],
+        *,
+        as_of: datetime | None = None,
+    ) -> dict[str, Memory]:
+        """Those that `choose` chooses, by id, out of one snapshot.
+
+        It is given the confidences, by id, of those of the memories that are live, in the scope's buckets
+        and of any of the kinds. It may be called again, from another thread: it must only compute.
+        """
 
     async def live_of_key(
         self, tenant: str, scope: Scope, key: str, now: datetime, *, as_of: datetime | None = None
@@ -173,6 +191,7 @@ class MemoryStore(Protocol):
     ) -> list[tuple[str, float]]:
         """Live memories with key segments among `words`, and how many match, best first.
 
+        A word that is in more than 100 of their keys does not count: it tells nothing.
         Only of these kinds, if any are given; likewise elsewhere.
         """
 
@@ -220,8 +239,13 @@ class MemoryStore(Protocol):
     ) -> None:
         """Likewise; unknown ids are left out."""
 
-    async def live_ids(self, after: int, limit: int, now: datetime) -> list[LiveMemory]:
-        """Memories of every tenant that are live or will be, in order of their numbers, after one."""
+    async def kept(self, after: int, limit: int, now: datetime) -> list[KeptMemory]:
+        """Memories of every tenant, past ones too, in order of their numbers, after one."""
+
+    async def lasting(
+        self, tenant: str, agent_id: str, memory_ids: Sequence[str], now: datetime
+    ) -> dict[str, bool]:
+        """Of those that exist, whether they last (`Memory.lasts`)."""
 
 
 class JudgementStore(Protocol):

@@ -7,38 +7,57 @@ import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cache
 
 import structlog
 
-from services.kit.errors import DependencyDown
+from services.kit.errors import DataFlowRefused, DependencyDown
 from services.kit.times import Clock
-from services.memory.semantic.app.hyde import HYDE, Hyde, KeptIn
+from services.memory.semantic.app.generations import Generation, Generations
+from services.memory.semantic.app.hyde import HYDE, Hyde
 from services.memory.semantic.app.item_ports import ItemIndex
-from services.memory.semantic.app.ports import MemoryStore, Texts
-from services.memory.semantic.app.vectors import VectorIndex
+from services.memory.semantic.app.ports import MemoryStore
+from services.memory.semantic.app.providers import REMOTE, RemoteRecall
 from services.memory.semantic.domain.analysis import analyse_query
 from services.memory.semantic.domain.fusion import Candidate, Hit, Reference, Strategy, fuse
 from services.memory.semantic.domain.items import IndexedMessage, MessageScope
 from services.memory.semantic.domain.memory import Kind, Memory, MessageRef, Scope, by_relevance
 from services.memory.semantic.domain.names import strip_names
 from services.memory.semantic.domain.query import QueryFeatures, understand
+from services.memory.semantic.domain.rereading import reread
 from services.memory.semantic.domain.roles import role_name
-from services.memory.semantic.domain.vectors import Bucket, ContentClass, Filters
+from services.memory.semantic.domain.vectors import Bucket, ContentClass, Filters, classes_at
+from services.memory.semantic.domain.vectors import ranked as best_first
+from services.memory.semantic.domain.wording import subject
 
 VECTOR, KEYWORD, KEY, MESSAGES = "vector", "keyword", "key", "messages"
 MAX_FILL = 20  # S-10
 QUERY_WORD = re.compile(r"[a-z0-9]+(?:[._:-][a-z0-9]+)*")
 
+GREATEST_SCORE = (2 - 2**-23) * 2.0**127
+"""S-11: the greatest number that a float of the protos holds."""
+
 Ranked = list[tuple[str, float]]
+
+
+class Unusable(Exception):
+    """A channel's answer makes no sense."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecallSettings:
-    """Depths are hits asked of a channel; `channel_seconds` is what each may take."""
+    """Depths are hits asked of a channel; `channel_seconds` is what each may take.
+
+    `reread_terms` is how many terms of a message a second look reads, the first ones. `head_start_seconds` is
+    how long the others let the channel of vectors, which takes longest, send its query to the model: begun at
+    once, their threads would hold up the loop that has to send it.
+    """
 
     depth: int = 100
     message_depth: int = 15
     channel_seconds: float = 2.0
+    reread_terms: int = 300
+    head_start_seconds: float = 0.001
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +76,21 @@ class MessageHit:
     hit: Hit
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asked:
+    """Whose memories are asked for: what is live at `now`, or what was valid at `as_of` (S-8).
+
+    `depth` is how many hits each channel is asked for.
+    """
+
+    tenant: str
+    scope: Scope
+    kinds: frozenset[Kind]
+    now: datetime
+    as_of: datetime | None
+    depth: int
+
+
 @dataclass(slots=True, kw_only=True)
 class Answers:
     """Ranked lists by channel, and the channels that failed with a constant cause."""
@@ -73,20 +107,20 @@ class Recall:
         *,
         store: MemoryStore,
         items: ItemIndex,
-        vectors: VectorIndex,
-        texts: Texts,
+        generations: Generations,
         settings: RecallSettings,
         clock: Clock,
         hyde: Hyde | None = None,
+        remote: RemoteRecall | None = None,
     ) -> None:
-        """Without `hyde` there is no such channel: no model is configured (S-9)."""
+        """Without `hyde` or `remote` there is no such channel: none is configured (S-9, S-15)."""
         self._store = store
         self._items = items
-        self._vectors = vectors
-        self._texts = texts
+        self._generations = generations
         self._settings = settings
         self._clock = clock
         self._hyde = hyde
+        self._remote = remote
         self._log = structlog.get_logger("recall")
 
     async def memories(
@@ -99,35 +133,70 @@ class Recall:
         kinds: frozenset[Kind],
         strategy: Strategy,
         fill: bool,
+        as_of: datetime | None = None,
+        depth: int | None = None,
     ) -> tuple[list[MemoryHit], dict[str, str]]:
-        """Hits, best first, and failed channels. Raises DependencyDown when all failed."""
-        now = self._clock()
-        terms = analyse_query(query)
-        agent, buckets, depth = scope.agent_id, scope.read_buckets, self._settings.depth
+        """Hits, best first, and failed channels. Raises DependencyDown when all failed.
+
+        With `as_of`, of what was valid then by all that is known today, or will be (S-8). `depth` is how many
+        hits each channel is asked for, where not the default.
+        """
+        asked = _Asked(
+            tenant=tenant,
+            scope=scope,
+            kinds=kinds,
+            now=self._clock(),
+            as_of=as_of,
+            depth=depth or self._settings.depth,
+        )
+        answers = await self._ask(await self._memory_channels(asked, query, strategy))
+        ids = list(dict.fromkeys(id_ for ranked in answers.lists.values() for id_, _ in ranked))
+        hits: list[Hit] = []
+
+        def choose(known: Mapping[str, float]) -> list[str]:
+            lists = {
+                name: [pair for pair in ranked if pair[0] in known] for name, ranked in answers.lists.items()
+            }
+            candidates = {id_: Candidate(confidence=confidence) for id_, confidence in known.items()}
+            hits[:] = fuse(lists, candidates, QueryFeatures(), strategy, limit)
+            return [hit.id for hit in hits]
+
+        found = await self._store.pick(tenant, scope, ids, asked.now, kinds, choose, as_of=as_of)
+        result = [MemoryHit(memory=found[hit.id], hit=hit) for hit in hits]
+        if fill and len(result) < limit:
+            result += await self._fill(asked, result, limit)
+        return result, answers.failures
+
+    async def _memory_channels(
+        self, asked: _Asked, query: str, strategy: Strategy
+    ) -> dict[str, Callable[[], Awaitable[Ranked]]]:
+        tenant, scope, depth = asked.tenant, asked.scope, asked.depth
+
+        @cache
+        def terms() -> list[str]:  # once the model is busy with the query
+            return analyse_query(query)
+
+        serving = self._generations.active  # embeds and is searched, should another be active meanwhile
         channels: dict[str, Callable[[], Awaitable[Ranked]]] = {
-            VECTOR: lambda: self._memory_vectors(tenant, scope, self._texts.query(query), kinds),
-            KEYWORD: lambda: self._items.search_memories(tenant, agent, terms, buckets, depth, kinds),
-            KEY: lambda: self._store.candidates_by_key(tenant, scope, _query_words(query), depth, now, kinds),
-            MESSAGES: lambda: self._through_messages(tenant, scope, terms, now),
+            VECTOR: lambda: self._memory_vectors(asked, serving, serving.query(query)),
+            KEYWORD: lambda: self._items.search_memories(
+                tenant, scope.agent_id, terms(), scope.read_buckets, depth, asked.kinds, valid_at=asked.as_of
+            ),
+            KEY: lambda: self._store.candidates_by_key(
+                tenant, scope, _query_words(query), depth, asked.now, asked.kinds, as_of=asked.as_of
+            ),
+            MESSAGES: lambda: self._through_messages(asked, terms()),
         }
         hyde = self._hyde
-        if hyde is not None and strategy.weights.get(HYDE, 1.0) > 0:
-            channels[HYDE] = lambda: self._memory_vectors(tenant, scope, hyde.vector(tenant, query), kinds)
-        answers = await self._ask(channels)
-        ids = list(dict.fromkeys(id_ for ranked in answers.lists.values() for id_, _ in ranked))
-        found = await self._store.get(tenant, agent, ids)
-        allowed = {
-            memory.id: memory
-            for memory in found.values()
-            if memory.live(now) and memory.contact_id in buckets and (not kinds or memory.kind in kinds)
-        }
-        lists = {name: [(i, s) for i, s in ranked if i in allowed] for name, ranked in answers.lists.items()}
-        candidates = {id_: Candidate(confidence=memory.confidence) for id_, memory in allowed.items()}
-        hits = fuse(lists, candidates, QueryFeatures(), strategy, limit)
-        result = [MemoryHit(memory=allowed[hit.id], hit=hit) for hit in hits]
-        if fill and len(result) < limit:
-            result += await self._fill(tenant, scope, result, kinds, limit, now)
-        return result, answers.failures
+        if hyde is not None:
+            channels[HYDE] = lambda: self._memory_vectors(
+                asked, serving, hyde.vector(tenant, scope.agent_id, query, serving)
+            )
+        # It has what is live alone.
+        remote = self._remote if asked.as_of is None and strategy.uses(REMOTE) else None
+        if remote is not None and await remote.wanted(tenant, scope.agent_id):
+            channels[REMOTE] = lambda: remote.ranked(tenant, scope, query, asked.kinds, depth)
+        return {name: ask for name, ask in channels.items() if strategy.uses(name)}
 
     async def messages(
         self,
@@ -141,29 +210,59 @@ class Recall:
         keyword: bool,
         strategy: Strategy,
         reference: datetime | None,
+        depth: int | None = None,
     ) -> tuple[list[MessageHit], dict[str, str]]:
         """Hits, best first, and failed channels. Raises DependencyDown when all failed."""
-        terms = analyse_query(query)
+        words = query if isinstance(strategy, Reference) else subject(query)
+        terms = analyse_query(words)
         authors = await self._items.authors(tenant, agent_id, scope.conversation_id, scope.contact_ids)
-        depth = max(self._settings.depth, limit)
+        depth = max(depth or self._settings.depth, limit)
         channels: dict[str, Callable[[], Awaitable[Ranked]]] = {}
-        if semantic:
-            channels[VECTOR] = lambda: self._message_vectors(tenant, agent_id, query, authors, scope, depth)
-        if keyword:
+        if semantic and strategy.uses(VECTOR):
+            channels[VECTOR] = lambda: self._message_vectors(tenant, agent_id, words, authors, scope, depth)
+        if keyword and strategy.uses(KEYWORD):
             channels[KEYWORD] = lambda: self._items.search_messages(tenant, agent_id, terms, scope, depth)
         answers = await self._ask(channels)
         ids = list(dict.fromkeys(id_ for ranked in answers.lists.values() for id_, _ in ranked))
-        features = await self._items.features(tenant, agent_id, ids)
+        features = await self._admitted(tenant, agent_id, ids, scope)
         lists = {name: [(i, s) for i, s in ranked if i in features] for name, ranked in answers.lists.items()}
         candidates = {item_id: _candidate(message) for item_id, message in features.items()}
         day = (reference or self._clock()).date()
+        asked = understand(query, authors, day)
         if isinstance(strategy, Reference):
             strategy = Reference(k=strategy.k, weights=strategy.weights, depths={})
-        hits = fuse(lists, candidates, understand(query, authors, day), strategy, limit)
+            hits = fuse(lists, candidates, asked, strategy, limit)
+        else:
+            looked = strategy.reread.depth
+            hits = fuse(lists, candidates, asked, strategy, max(limit, looked))
+            held = await self._terms(tenant, agent_id, [hit.id for hit in hits[:looked]])
+            hits = reread(hits, candidates, held, asked, strategy.reread, limit)
         return [MessageHit(message=features[hit.id], hit=hit) for hit in hits], answers.failures
 
+    async def _admitted(
+        self, tenant: str, agent_id: str, item_ids: Sequence[str], scope: MessageScope
+    ) -> dict[str, IndexedMessage]:
+        """Those of the messages that may be returned; by the registry, whatever an engine says."""
+        known = await self._items.features(tenant, agent_id, item_ids)
+        return {item_id: message for item_id, message in known.items() if scope.admits(message)}
+
+    async def _terms(
+        self, tenant: str, agent_id: str, item_ids: Sequence[str]
+    ) -> Mapping[str, Sequence[str]]:
+        """What messages hold; nothing where the words cannot be had in time: the look is then left out."""
+        settings = self._settings
+        try:
+            async with asyncio.timeout(settings.channel_seconds):
+                return await self._items.message_terms(tenant, agent_id, item_ids, settings.reread_terms)
+        except (TimeoutError, DependencyDown) as error:
+            self._log.warning("rereading_left_out", error=type(error).__name__)
+            return {}
+
     async def _ask(self, channels: Mapping[str, Callable[[], Awaitable[Ranked]]]) -> Answers:
-        results = await asyncio.gather(*(self._one(name, ask) for name, ask in channels.items()))
+        wait = self._settings.head_start_seconds if VECTOR in channels else 0.0
+        results = await asyncio.gather(
+            *(self._one(name, ask, 0.0 if name == VECTOR else wait) for name, ask in channels.items())
+        )
         answers = Answers()
         for name, ranked, cause in results:
             if ranked is None:
@@ -174,38 +273,51 @@ class Recall:
             raise DependencyDown("no channel of recall answers")
         return answers
 
-    async def _one(self, name: str, ask: Callable[[], Awaitable[Ranked]]) -> tuple[str, Ranked | None, str]:
+    async def _one(
+        self, name: str, ask: Callable[[], Awaitable[Ranked]], wait: float
+    ) -> tuple[str, Ranked | None, str]:
         try:
             async with asyncio.timeout(self._settings.channel_seconds):
-                return name, await ask(), ""
+                if wait:
+                    await asyncio.sleep(wait)
+                return name, _usable(await ask()), ""
+        except Unusable:
+            cause = "gave no usable answer"
+            self._log.warning("channel_unusable", channel=name)
         except TimeoutError:
             cause = "timed out"
-        except KeptIn:
+        except DataFlowRefused:
             cause = "kept in by the data-flow policy"
         except Exception as error:  # noqa: BLE001 - one channel's fault must not be recall's: logged and named
             cause = "not available"
             self._log.warning("channel_failed", channel=name, error=type(error).__name__)
         return name, None, cause
 
-    async def _memory_vectors(
-        self, tenant: str, scope: Scope, vector: Awaitable[bytes], kinds: frozenset[Kind]
-    ) -> Ranked:
-        hits = await self._vectors.search(
-            Bucket(tenant=tenant, agent=scope.agent_id, content=ContentClass.MEMORY),
-            await vector,
-            filters=Filters(
-                contact_ids=frozenset(scope.contact_ids), kinds=frozenset(kind.name.lower() for kind in kinds)
-            ),
-            limit=self._settings.depth,
+    async def _memory_vectors(self, asked: _Asked, serving: Generation, vector: Awaitable[bytes]) -> Ranked:
+        wanted, depth = await vector, asked.depth
+        filters = Filters(
+            contact_ids=frozenset(asked.scope.contact_ids),
+            kinds=frozenset(kind.name.lower() for kind in asked.kinds),
+            valid_at=None if asked.as_of is None else asked.as_of.timestamp(),
         )
-        return [(hit.item_id, hit.cosine) for hit in hits]
+        buckets = [
+            Bucket(tenant=asked.tenant, agent=asked.scope.agent_id, content=content)
+            for content in classes_at(asked.as_of)
+        ]
+        found = await asyncio.gather(
+            *(serving.vectors.search(bucket, wanted, filters=filters, limit=depth) for bucket in buckets)
+        )
+        # One that is on its way from one class to the other may be in both: its vector is the same.
+        best = {hit.item_id: hit for hits in found for hit in hits}
+        return [(hit.item_id, hit.cosine) for hit in best_first(list(best.values()))[:depth]]
 
     async def _message_vectors(
         self, tenant: str, agent_id: str, query: str, authors: Sequence[str], scope: MessageScope, depth: int
     ) -> Ranked:
         stripped = strip_names(query, authors)
-        vector = await self._texts.query(stripped if stripped.strip() else query)
-        hits = await self._vectors.search(
+        serving = self._generations.active
+        vector = await serving.query(stripped if stripped.strip() else query)
+        hits = await serving.vectors.search(
             Bucket(tenant=tenant, agent=agent_id, content=ContentClass.MESSAGE),
             vector,
             filters=Filters(
@@ -221,40 +333,45 @@ class Recall:
         )
         return [(hit.item_id, hit.cosine) for hit in hits]
 
-    async def _through_messages(
-        self, tenant: str, scope: Scope, terms: Sequence[str], now: datetime
-    ) -> Ranked:
-        """Memories that came from messages which match by words; each by its best message."""
+    async def _through_messages(self, asked: _Asked, terms: Sequence[str]) -> Ranked:
+        """Memories that came from messages which match by words; each by its best message.
+
+        Messages of any time: `as_of` is about when statements held, not when they were made.
+        """
+        tenant, scope = asked.tenant, asked.scope
         where = MessageScope(contact_ids=scope.read_buckets)
-        found = await self._items.search_messages(
-            tenant, scope.agent_id, terms, where, self._settings.message_depth
+        found = _usable(
+            await self._items.search_messages(
+                tenant, scope.agent_id, terms, where, self._settings.message_depth
+            )
         )
-        features = await self._items.features(tenant, scope.agent_id, [item_id for item_id, _ in found])
+        features = await self._admitted(tenant, scope.agent_id, [item_id for item_id, _ in found], where)
         refs = {
             MessageRef(conversation_id=m.conversation_id, message_id=m.message_id): score
             for item_id, score in found
             if (m := features.get(item_id)) is not None
         }
-        sources = await self._store.of_messages(tenant, scope, list(refs), now)
+        sources = await self._store.of_messages(tenant, scope, list(refs), asked.now, as_of=asked.as_of)
         best: dict[str, float] = {}
         for ref, memory_ids in sources.items():
             for memory_id in memory_ids:
                 best[memory_id] = max(best.get(memory_id, refs[ref]), refs[ref])
         return sorted(best.items(), key=lambda pair: (-pair[1], pair[0]))
 
-    async def _fill(
-        self,
-        tenant: str,
-        scope: Scope,
-        hits: Sequence[MemoryHit],
-        kinds: frozenset[Kind],
-        limit: int,
-        now: datetime,
-    ) -> list[MemoryHit]:
+    async def _fill(self, asked: _Asked, hits: Sequence[MemoryHit], limit: int) -> list[MemoryHit]:
         known = {hit.memory.id for hit in hits}
-        standing = by_relevance(await self._store.standing(tenant, scope, now, kinds), now)
-        spare = [memory for memory in standing if memory.id not in known]
+        standing = await self._store.standing(
+            asked.tenant, asked.scope, asked.now, asked.kinds, as_of=asked.as_of
+        )
+        spare = [memory for memory in by_relevance(standing, asked.now) if memory.id not in known]
         return [MemoryHit(memory=memory, hit=None) for memory in spare[: min(MAX_FILL, limit - len(hits))]]
+
+
+def _usable(ranked: Ranked) -> Ranked:
+    """Raises Unusable for scores by which nothing can be ranked, or that a caller could not be told."""
+    if all(abs(score) <= GREATEST_SCORE for _, score in ranked):  # false for NaN
+        return ranked
+    raise Unusable
 
 
 def _candidate(message: IndexedMessage) -> Candidate:

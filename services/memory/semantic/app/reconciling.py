@@ -4,60 +4,122 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
 
 import structlog
 
 from services.kit.errors import DependencyDown
 from services.kit.ids import new_id
 from services.kit.times import Clock
+from services.memory.semantic.app.generation_ports import RESTORE
+from services.memory.semantic.app.generations import Generations
 from services.memory.semantic.app.item_ports import ItemIndex
-from services.memory.semantic.app.ports import KnownConversation, MemoryStore
-from services.memory.semantic.app.vectors import VectorIndex
+from services.memory.semantic.app.ports import KeptMemory, KnownConversation, MemoryStore
+from services.memory.semantic.app.strangers import Strangers
 from services.memory.semantic.domain.items import conversation_of
-from services.memory.semantic.domain.vectors import Bucket, ContentClass
+from services.memory.semantic.domain.vectors import MEMORY_CLASSES, Bucket, ContentClass
+
+T = TypeVar("T")
 
 PAGE = 1000
 FIRST_PAUSE_SECONDS = 0.5
 MAX_PAUSE_SECONDS = 30.0
+LOSS_POLL_SECONDS = 1.0
+
+
+class Turns(Protocol):
+    """What one replica does at a time."""
+
+    async def take(self, lease: str) -> bool:
+        """Takes a lease, or renews it; False while it is another's."""
+
+    async def give(self, lease: str) -> None:
+        """Gives it back."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared:
+    """Of a bucket, how many items lack a vector and were enqueued, and how many did not belong there."""
+
+    lost: int
+    strangers: int
 
 
 class Reconciler:
-    """Finds what the indexes lack and enqueues jobs for it; recall serves what is there meanwhile."""
+    """Finds what the indexes lack and enqueues jobs for it; recall serves what is there meanwhile.
+
+    Of two generations it sees to the active one: what it enqueues is written to both, and the other is seen
+    to by who fills it.
+    """
 
     def __init__(
         self,
         *,
         store: MemoryStore,
         items: ItemIndex,
-        vectors: VectorIndex,
+        generations: Generations,
+        strangers: Strangers,
+        turns: Turns,
         wake: Callable[[], None],
         clock: Clock,
     ) -> None:
         self._store = store
         self._items = items
-        self._vectors = vectors
+        self._generations = generations
+        self._strangers = strangers
+        self._turns = turns
         self._wake = wake
         self._clock = clock
         self._log = structlog.get_logger("reconcile")
 
     async def run(self) -> None:
-        """Once, at the start of the service; again, after a pause, while something it needs is down."""
+        """At the start of the service, and whenever an index is lost while it runs, until cancelled."""
+        await self.once()
+        while True:
+            await asyncio.sleep(LOSS_POLL_SECONDS)
+            if self._generations.active.vectors.lost or self._items.lost:
+                await self._patiently(self._restore)
+
+    async def once(self) -> None:
+        """As at a start: what is missing by then; returns when jobs for it are enqueued."""
+        await self._patiently(self._reconcile)
+
+    async def _patiently(self, work: Callable[[str], Awaitable[None]]) -> None:
+        """Again, after a pause, while something that it needs is down."""
         suffix = f":{new_id()}"  # makes the jobs' keys new, and those of a second attempt the same
         pause = FIRST_PAUSE_SECONDS
         while True:
             try:
-                return await self._reconcile(suffix)
+                return await work(suffix)
             except DependencyDown as error:
                 self._log.warning("reconcile_failed", reason=error.reason)
                 await asyncio.sleep(pause)
                 pause = min(pause * 2, MAX_PAUSE_SECONDS)
 
+    async def _restore(self, suffix: str) -> None:
+        """Makes a lost index again and has it filled, unless another replica does, or did."""
+        if not await self._turns.take(RESTORE):
+            return
+        vectors = self._generations.active.vectors
+        was_whole = await self._items.whole()
+        await self._items.set_whole(False)  # whoever stops from here on begins again at the next start
+        made = [await vectors.restore(), await self._items.restore()]
+        if any(made) or not was_whole:
+            self._log.warning("index_lost", vectors=made[0], words=made[1])
+            await self._reconcile(suffix)
+        else:
+            await self._items.set_whole(True)
+        await self._turns.give(RESTORE)
+
     async def _reconcile(self, suffix: str) -> None:
-        count = await self._lost_messages(suffix)
-        if not (self._vectors.opened_clean and await self._items.whole()):
+        whole = self._generations.active.vectors.opened_clean and await self._items.whole()
+        if not whole:
             # Not whole until the end is reached: whoever stops half-way, even cleanly, begins again.
             await self._items.set_whole(False)
+        count = await self._lost_messages(suffix)
+        if not whole:
             count += await self._lost_memories(suffix)
             count += await self._compare_vectors(suffix)
             await self._items.set_whole(True)
@@ -68,73 +130,109 @@ class Reconciler:
     async def _lost_messages(self, suffix: str) -> int:
         """Messages that were indexed once and are not registered now."""
         count = 0
-        for known in await self._store.known_conversations():
-            missing = await self._items.missing(
-                known.tenant, known.agent_id, known.conversation_id, known.highest, limit=known.highest
-            )
-            if missing:
-                await self._store.enqueue_messages(known, missing, suffix)
-                count += len(missing)
+        known = await self._store.known_conversations()
+        for start in range(0, len(known), PAGE):
+            for behind in await self._behind(known[start : start + PAGE]):
+                missing = await self._items.missing(
+                    behind.tenant,
+                    behind.agent_id,
+                    behind.conversation_id,
+                    behind.highest,
+                    limit=behind.highest,
+                )
+                if missing:
+                    await self._store.enqueue_messages(behind, missing, suffix)
+                    count += len(missing)
         return count
 
+    async def _behind(self, page: Sequence[KnownConversation]) -> list[KnownConversation]:
+        """Those that are not registered without a gap up to where they were indexed."""
+        by_agent: dict[tuple[str, str], list[KnownConversation]] = defaultdict(list)
+        for known in page:
+            by_agent[known.tenant, known.agent_id].append(known)
+        behind = []
+        for (tenant, agent_id), those in by_agent.items():
+            reached = await self._items.progress(tenant, agent_id, [known.conversation_id for known in those])
+            behind += [
+                known
+                for known in those
+                if known.conversation_id not in reached
+                or reached[known.conversation_id].sequence < known.highest
+            ]
+        return behind
+
     async def _lost_memories(self, suffix: str) -> int:
-        """Memories that are live, or will be, and are not registered."""
-        count, after = 0, 0
-        while page := await self._store.live_ids(after, PAGE, self._clock()):
+        """Memories that are not registered in the class where they belong."""
+        return sum([await self.lost_of(page, suffix) async for page in _resting(self._kept())])
+
+    async def _kept(self) -> AsyncIterator[Sequence[KeptMemory]]:
+        """Pages of all memories."""
+        after = 0
+        while page := await self._store.kept(after, PAGE, self._clock()):
+            yield page
             after = page[-1].number
-            by_agent: dict[tuple[str, str], list[str]] = defaultdict(list)
-            for live in page:
-                by_agent[live.tenant, live.agent_id].append(live.memory_id)
-            for (tenant, agent_id), memory_ids in by_agent.items():
-                known = await self._items.known_memories(tenant, agent_id, memory_ids)
-                lost = [memory_id for memory_id in memory_ids if memory_id not in known]
-                await self._store.enqueue_memories(tenant, agent_id, lost, suffix)
-                count += len(lost)
+
+    async def lost_of(self, page: Sequence[KeptMemory], suffix: str) -> int:
+        """Of these memories, those that are not registered in the class where they belong."""
+        count = 0
+        by_bucket: dict[Bucket, list[str]] = defaultdict(list)
+        for kept in page:
+            content = ContentClass.MEMORY if kept.lasts else ContentClass.PAST
+            bucket = Bucket(tenant=kept.tenant, agent=kept.agent_id, content=content)
+            by_bucket[bucket].append(kept.memory_id)
+        for bucket, memory_ids in by_bucket.items():
+            known = await self._items.known_memories(bucket, memory_ids)
+            lost = [memory_id for memory_id in memory_ids if memory_id not in known]
+            await self._enqueue(bucket, lost, suffix)
+            count += len(lost)
         return count
 
     async def _compare_vectors(self, suffix: str) -> int:
         """Registered items without a vector (some never had one: they are merely indexed again).
 
-        Memories that are gone are taken out, should a removal have been lost.
+        Memories that are forgotten, or in a class where they do not belong, are taken out, should a removal
+        have been lost.
         """
-        count = 0
-        for tenant, agent_id, class_ in await self._items.buckets():
-            bucket = Bucket(tenant=tenant, agent=agent_id, content=ContentClass(class_))
-            held = await self._held(bucket)
-            if bucket.content is ContentClass.MEMORY:
-                await self._take_out_gone(bucket, sorted(held))
-            after = ""
-            while page := await self._items.item_ids(tenant, agent_id, class_, after, PAGE):
-                after = page[-1]
-                if bucket.content is ContentClass.MEMORY:
-                    await self._take_out_gone(bucket, page)
-                lost = [item_id for item_id in page if item_id not in held]
-                await self._enqueue(bucket, lost, suffix)
-                count += len(lost)
-        return count
+        return sum([(await self.compare(bucket, suffix)).lost for bucket in await self._strangers.buckets()])
 
-    async def _held(self, bucket: Bucket) -> set[str]:
+    async def compare(self, bucket: Bucket, suffix: str) -> Compared:
+        """One class of an agent's items, as above. Raises DependencyDown."""
+        of_memories = bucket.content in MEMORY_CLASSES
         held: set[str] = set()
+        gone: set[str] = set()
+        async for page in _resting(self._held(bucket)):
+            held.update(page)
+            if of_memories:
+                gone |= await self._strangers.take_out(bucket, page)
+        count = 0
+        async for page in _resting(self._registered(bucket)):
+            unseen = [item_id for item_id in page if item_id not in held]
+            strangers = await self._strangers.take_out(bucket, unseen) if of_memories else set()
+            gone |= strangers
+            lost = [item_id for item_id in unseen if item_id not in strangers]
+            await self._enqueue(bucket, lost, suffix)
+            count += len(lost)
+        return Compared(lost=count, strangers=len(gone))
+
+    async def _held(self, bucket: Bucket) -> AsyncIterator[Sequence[str]]:
+        """Pages of what has a vector."""
         after = ""
         while True:
-            page = await self._vectors.ids(bucket, after=after, limit=PAGE)
-            held.update(page.item_ids)
+            page = await self._generations.active.vectors.ids(bucket, after=after, limit=PAGE)
+            yield page.item_ids
             after = page.next
             if not after:
-                return held
+                return
 
-    async def _take_out_gone(self, bucket: Bucket, memory_ids: Sequence[str]) -> None:
-        for start in range(0, len(memory_ids), PAGE):
-            some = memory_ids[start : start + PAGE]
-            found = await self._store.get(bucket.tenant, bucket.agent, some)
-            now = self._clock()
-            gone = [id_ for id_ in some if id_ not in found or not found[id_].lasts(now)]
-            if gone:
-                await self._vectors.delete(bucket, gone)
-                await self._items.remove_memories(bucket.tenant, bucket.agent, gone)
+    async def _registered(self, bucket: Bucket) -> AsyncIterator[Sequence[str]]:
+        """Pages of what is registered."""
+        tenant, agent_id, class_, after = bucket.tenant, bucket.agent, bucket.content.value, ""
+        while page := await self._items.item_ids(tenant, agent_id, class_, after, PAGE):
+            yield page
+            after = page[-1]
 
     async def _enqueue(self, bucket: Bucket, lost: Sequence[str], suffix: str) -> None:
-        if bucket.content is ContentClass.MEMORY:
+        if bucket.content in MEMORY_CLASSES:
             await self._store.enqueue_memories(bucket.tenant, bucket.agent, lost, suffix)
             return
         by_conversation: dict[str, list[int]] = defaultdict(list)
@@ -149,3 +247,13 @@ class Reconciler:
                 highest=max(sequences),
             )
             await self._store.enqueue_messages(known, sequences, suffix)
+
+
+async def _resting(pages: AsyncIterator[T]) -> AsyncIterator[T]:
+    """The pages, and after the work on each as long a rest: those who ask need the same threads."""
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    async for page in pages:
+        yield page
+        await asyncio.sleep(loop.time() - began)
+        began = loop.time()

@@ -21,6 +21,10 @@ class VectorMismatch(StartupError):
     """The index holds vectors of another model: rebuild it, or start with that model."""
 
 
+class VectorOutdated(StartupError):
+    """The index was laid out by another version of the service: rebuild it."""
+
+
 class VectorCorrupt(StartupError):
     """The index cannot be read: rebuild it."""
 
@@ -44,6 +48,16 @@ class VectorIndex(Protocol):
         """Whether, at opening, everything that was ever acknowledged is known to be there.
 
         False for a new index and after an end without `close`: reconcile it with the relational store.
+        """
+
+    @property
+    def lost(self) -> bool:
+        """Whether a call met with the loss of what was acknowledged, and `restore` was not called since."""
+
+    async def restore(self) -> bool:
+        """Makes again, empty, what of the index is not there; whether anything was lost since it was opened.
+
+        Calls that meet with a loss fail, or find nothing, until then. Afterwards `opened_clean` is False.
         """
 
     async def upsert(self, points: Sequence[VectorPoint]) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import structlog
 
 from services.kit.context import time_remaining
-from services.kit.errors import DependencyDown, Overloaded
+from services.kit.errors import DependencyDown, PalimpsestError
 from services.memory.semantic.app.indexing import Indexer
 from services.memory.semantic.app.item_ports import ItemIndex
 from services.memory.semantic.app.ports import Jobs, JobState, MemoryStore
@@ -58,15 +58,20 @@ class Waiter:
         self._log = structlog.get_logger("waiting")
 
     async def wait(
-        self, tenant: str, marks: Sequence[tuple[str, MessageMark | MemoryMark]]
+        self, tenant: str, marks: Sequence[tuple[str, MessageMark | MemoryMark]], *, past: bool = False
     ) -> list[Unindexed]:
-        """Returns when each mark, given with its agent, is indexed or dead, or the deadline is near."""
+        """Returns when each mark, given with its agent, is indexed or dead, or the deadline is near.
+
+        A memory that is superseded is waited for with `past` alone: else it is not to be found (S-8).
+        """
         if not marks:
             return []
-        outcomes = await asyncio.gather(*(self._wait_one(tenant, agent, mark) for agent, mark in marks))
+        outcomes = await asyncio.gather(*(self._wait_one(tenant, agent, mark, past) for agent, mark in marks))
         return [outcome for outcome in outcomes if outcome is not None]
 
-    async def _wait_one(self, tenant: str, agent_id: str, mark: MessageMark | MemoryMark) -> Unindexed | None:
+    async def _wait_one(
+        self, tenant: str, agent_id: str, mark: MessageMark | MemoryMark, past: bool
+    ) -> Unindexed | None:
         pending: list[str] = []
         dead: list[str] = []
         try:
@@ -74,13 +79,13 @@ class Waiter:
                 while True:
                     changed = asyncio.ensure_future(self._indexer.changed())
                     try:
-                        keys = await self._missing_keys(tenant, agent_id, mark)
-                        if not keys:
-                            return None
-                        states = await self._states(keys)
-                        pending, dead = _sorted(states, keys)
-                        if dead and len(dead) == len(keys):
-                            break
+                        keys = await self._missing_keys(tenant, agent_id, mark, past)
+                        if keys is not None:
+                            if not keys:
+                                return None
+                            pending, dead = _sorted(await self._states(keys), keys)
+                            if dead and len(dead) == len(keys):
+                                break
                         await asyncio.wait({changed}, timeout=POLL_SECONDS)
                     finally:
                         changed.cancel()
@@ -94,19 +99,25 @@ class Waiter:
         """Of a ledger that doesn't answer nothing is known: the wait goes on, and recall with it."""
         try:
             return await self._jobs.lookup(keys)
-        except (DependencyDown, Overloaded) as error:
+        except PalimpsestError as error:
             self._log.warning("job_states_unknown", reason=error.reason)
             return {}
 
-    async def _missing_keys(self, tenant: str, agent_id: str, mark: MessageMark | MemoryMark) -> list[str]:
-        """Idempotency keys of the jobs that are still to be done for the mark."""
+    async def _missing_keys(
+        self, tenant: str, agent_id: str, mark: MessageMark | MemoryMark, past: bool
+    ) -> list[str] | None:
+        """Idempotency keys of the jobs that are still to be done for the mark; None: nobody can say now."""
         if isinstance(mark, MessageMark):
-            sequences = await self._items.missing(
-                tenant, agent_id, mark.conversation_id, mark.sequence, limit=LOOKED_UP_AT_ONCE
-            )
+            try:
+                sequences = await self._items.missing(
+                    tenant, agent_id, mark.conversation_id, mark.sequence, limit=LOOKED_UP_AT_ONCE
+                )
+            except DependencyDown as error:  # channels that don't need the registry may answer all the same
+                self._log.warning("progress_unknown", reason=error.reason)
+                return None
             return [f"index_message/{agent_id}/{mark.conversation_id}/{sequence}" for sequence in sequences]
         memory = (await self._store.get(tenant, agent_id, [mark.memory_id])).get(mark.memory_id)
-        if memory is None or memory.indexed or memory.superseded_by:
+        if memory is None or memory.indexed or (memory.superseded_by and not past):
             return []
         return [f"index_memory/{agent_id}/{memory.id}/{memory.revision}"]
 

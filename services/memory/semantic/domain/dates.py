@@ -104,9 +104,10 @@ def _spans(match: re.Match[str], reference: date) -> Iterator[DateSpan]:
     elif match["year"]:
         yield DateSpan(start=date(int(match["year"]), 1, 1), end=date(int(match["year"]), 12, 31))
     else:
-        span = _relative(match, reference)
-        if span:
-            yield span
+        try:
+            yield _relative(match, reference)
+        except (OverflowError, ValueError):  # before year 1, or after 9999
+            return
 
 
 def _is_month(match: re.Match[str]) -> bool:
@@ -129,7 +130,7 @@ def _calendar(year: int | None, month: int, day: int | None) -> Iterator[DateSpa
     yield DateSpan(start=start, end=end, yearly=year is None)
 
 
-def _relative(match: re.Match[str], reference: date) -> DateSpan | None:
+def _relative(match: re.Match[str], reference: date) -> DateSpan:
     if match["ago"]:
         return _ago(match["count"].lower(), match["unit"].lower(), reference)
     if match["last"]:
@@ -140,15 +141,12 @@ def _relative(match: re.Match[str], reference: date) -> DateSpan | None:
     return _days(reference - timedelta(days=0 if match["day_word"].lower() in {"today", "tonight"} else 1))
 
 
-def _ago(count: str, unit: str, reference: date) -> DateSpan | None:
+def _ago(count: str, unit: str, reference: date) -> DateSpan:
     """Return the stretch around that moment: a week is known to the week, a month to the month."""
     number = int(count) if count.isdigit() else _NUMBERS[count]
-    try:
-        moment = reference - timedelta(days=number * _DAYS[unit])
-        slack = timedelta(days=_DAYS[unit] // 2)
-        return DateSpan(start=moment - slack, end=moment + slack)
-    except OverflowError:  # before year 1
-        return None
+    moment = reference - timedelta(days=number * _DAYS[unit])
+    slack = timedelta(days=_DAYS[unit] // 2)
+    return DateSpan(start=moment - slack, end=moment + slack)
 
 
 def _last(unit: str, this: bool, reference: date) -> DateSpan:

@@ -41,7 +41,7 @@ REFERENCE_K = 60
 """S-9: the constant of reciprocal rank fusion."""
 
 REFERENCE_WEIGHTS: Mapping[str, float] = MappingProxyType(
-    {"vector": 1.0, "keyword": 1.0, "key": 1.5, "messages": 1.0, "hyde": 1.0}
+    {"vector": 1.0, "keyword": 1.0, "key": 1.5, "messages": 1.0, "hyde": 1.0, "remote": 1.0}
 )
 """S-9: weights of the reference."""
 
@@ -49,7 +49,7 @@ REFERENCE_DEPTHS: Mapping[str, int] = MappingProxyType({"keyword": 15})
 """S-9: how many hits of a channel count; channels not named count whole."""
 
 DEFAULT_WEIGHTS: Mapping[str, float] = MappingProxyType(
-    {"vector": 0.55, "keyword": 0.45, "key": 0.8, "messages": 0.45, "hyde": 0.25}
+    {"vector": 0.55, "keyword": 0.45, "key": 0.8, "messages": 0.45, "hyde": 0.25, "remote": 0.45}
 )
 """S-9: weights of the default; vector and keyword as measured in docs/recall.md."""
 
@@ -101,6 +101,33 @@ class Reference:
     weights: Mapping[str, float] = field(default_factory=lambda: REFERENCE_WEIGHTS)
     depths: Mapping[str, int] = field(default_factory=lambda: REFERENCE_DEPTHS)
 
+    def uses(self, channel: str) -> bool:
+        """Whether the channel is asked: a weight of 0 turns it off."""
+        return self.weights.get(channel, 1.0) > 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rereading:
+    """What a second look at the best hits weighs, in the units of ``Default`` (docs/recall.md).
+
+    ``depth``    how many of the best hits are looked at; 0: none
+    ``context``  share of the query's terms, weighed by rarity, that a message lacks and that messages at most
+                 ``reach`` places before or after it have, by the same role in the same session
+    ``brief``    taken from a message without terms of its own, falling to nothing at ``brief_terms`` of them
+    ``time``     for messages with a word of time where the query asks for one
+    ``wish``     for a user's message that says what is preferred or always wanted, where the query asks help
+    ``order``    besides, for one that begins with "always" or "never"
+    """
+
+    depth: int = 75
+    context: float = 0.3
+    reach: int = 2
+    brief: float = 0.2
+    brief_terms: int = 8
+    time: float = 0.2
+    wish: float = 0.3
+    order: float = 0.4
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Default:
@@ -113,16 +140,22 @@ class Default:
     ``speaker``  for messages of the role whose statements are meant: the users', unless the query asks what
                  the assistant said
     ``date``     for messages of a day that the query mentions, falling to zero over ``date_days`` after it
+    ``reread``   what the terms of the best hits may add or take (``rereading.reread``)
     """
 
     weights: Mapping[str, float] = field(default_factory=lambda: DEFAULT_WEIGHTS)
     depths: Mapping[str, int] = field(default_factory=dict)
     kin: float = 0.3
     reply: float = 0.15
-    named: float = 0.4
+    named: float = 0.5
     speaker: float = 0.3
-    date: float = 0.3
+    date: float = 0.5
     date_days: int = 14
+    reread: Rereading = Rereading()
+
+    def uses(self, channel: str) -> bool:
+        """Whether the channel is asked: a weight of 0 turns it off."""
+        return self.weights.get(channel, 1.0) > 0
 
 
 Strategy = Reference | Default

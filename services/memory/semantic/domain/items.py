@@ -61,6 +61,17 @@ class MessageScope:
     start: datetime | None = None
     end: datetime | None = None
 
+    def admits(self, message: IndexedMessage) -> bool:
+        """Whether a message is among them."""
+        return (
+            (not self.contact_ids or message.contact_id in self.contact_ids)
+            and self.conversation_id in ("", message.conversation_id)
+            and (not self.roles or message.role in self.roles)
+            and (not self.authors or message.author in self.authors)
+            and (self.start is None or message.time >= self.start)
+            and (self.end is None or message.time < self.end)
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:

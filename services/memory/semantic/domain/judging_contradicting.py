@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from services.memory.semantic.domain.judging_grammar import PAST
 from services.memory.semantic.domain.judging_match import Relation, difference, leftovers, of_region
 from services.memory.semantic.domain.judging_reading import Reading
 from services.memory.semantic.domain.judging_slots import Fixed
@@ -13,8 +14,11 @@ DENIAL = 0.85
 
 _EXCLUSIVE = frozenset({Fixed.WINNER, Fixed.RANK, Fixed.SUPERLATIVE, Fixed.FOUNDING, Fixed.AUTHOR})
 """Slots that one subject fills at most: another subject contradicts, not only another value."""
+_REPEATED = frozenset({Fixed.WINNER, Fixed.RANK, Fixed.AUTHOR})
+"""Those that may be filled in several years."""
 _LASTING = frozenset({Fixed.SUPERLATIVE, Fixed.FOUNDING, Fixed.AUTHOR})
 """Those that need no date to be pinned down."""
+_MOVES = (Cue.CHANGE, Cue.NOW)
 _EVERY_MOMENT = (
     "all day",
     "whole day",
@@ -29,13 +33,13 @@ _EVERY_MOMENT = (
 
 def contradiction(old: Reading, new: Reading, subjects: Relation) -> Verdict | None:
     """Returns the verdict of the first rule that finds one; a correction replaces and does not contradict."""
-    if new.has(Cue.CORRECTION) and not old.has(Cue.CORRECTION):
+    if new.has(Cue.CORRECTION, Cue.AGAIN, Cue.ADD) and not old.has(Cue.CORRECTION):
         return None
     if _fixed_slot(old, new, subjects):
         return _verdict(FIXED_SLOT, "fixed slot")
     if _exclusive(old, new):
         return _verdict(FIXED_SLOT, "exclusive slot")
-    if _one_event(old, new, subjects):
+    if _one_event(old, new, subjects) or _told_twice(old, new, subjects):
         return _verdict(ONE_EVENT, "one event, two accounts")
     return _verdict(DENIAL, "denial of an event") if _denial(old, new, subjects) else None
 
@@ -46,15 +50,16 @@ def _verdict(probability: float, reason: str) -> Verdict:
 
 def _fixed_slot(old: Reading, new: Reading, subjects: Relation) -> bool:
     """One subject, one fixed slot, values of one sort that exclude each other."""
-    if old.fixed is None or old.fixed is not new.fixed or not subjects.one:
+    if old.fixed is None or old.fixed is not new.fixed or subjects.apart:
+        return False
+    if not subjects.one and not old.subject.words & new.subject.words:
         return False
     if old.values.days and new.values.days:
         return old.values.days != new.values.days
-    if old.values.years and new.values.years:
+    if old.fixed not in _REPEATED and old.values.years and new.values.years:
         return not old.values.years & new.values.years
     if old.fixed is Fixed.MEASURE:
-        differs = difference(old, new)
-        return differs is not None and differs.short(1)
+        return old.values.numbers != new.values.numbers and not new.has(*_MOVES, Cue.END)
     return not old.values.dated and not new.values.dated and _other_value(old, new)
 
 
@@ -89,6 +94,17 @@ def _one_event(old: Reading, new: Reading, subjects: Relation) -> bool:
     return bool(old.verb) and old.verb == new.verb and bool(old.values.days) and timed
 
 
+def _told_twice(old: Reading, new: Reading, subjects: Relation) -> bool:
+    """What happened to one thing, in the same words but for one value: where it was stolen, what it cost."""
+    if not subjects.one or not old.subject.words or old.subject.person or old.subject.kin:
+        return False
+    if old.verb != new.verb or not (old.happened or old.verb in PAST) or new.has(*_MOVES):
+        return False
+    differs = difference(old, new)
+    same_time = old.values.years == new.values.years and old.values.days == new.values.days
+    return differs is not None and not differs.in_subject and differs.short(2) and same_time
+
+
 def _denial(old: Reading, new: Reading, subjects: Relation) -> bool:
     """One of them denies, with hardly another word, what the other tells of a day or of all time."""
     if old.has(Cue.NEGATION) == new.has(Cue.NEGATION) or new.has(Cue.END, Cue.NOW, Cue.CHANGE):
@@ -99,4 +115,4 @@ def _denial(old: Reading, new: Reading, subjects: Relation) -> bool:
     denying = (new if new.has(Cue.NEGATION) else old).folded.split()
     ever = ("ever" in denying or "never" in denying) and (old.values.dated or new.values.dated)
     smaller = min(len(old.content), len(new.content))
-    return subjects is not Relation.OPEN and (one_day or one_year or ever) and 2 * len(shared) >= smaller > 0
+    return not subjects.apart and (one_day or one_year or ever) and 2 * len(shared) >= smaller > 0

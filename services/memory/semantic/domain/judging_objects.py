@@ -12,12 +12,19 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from services.memory.semantic.domain import judging_grammar as grammar
 from services.memory.semantic.domain.judging_cues import Language
-from services.memory.semantic.domain.judging_reading import UNSPACED_FROM, Reading, Token, in_cue
+from services.memory.semantic.domain.judging_reading import UNSPACED_FROM, Reading
+from services.memory.semantic.domain.judging_tokens import Token, in_cue
+from services.memory.semantic.domain.judging_words import words
 
 OBJECT_WORDS = 4
 """An object is at most so many words of content."""
 
+_FREE_ORDER = frozenset(
+    {Language.GERMAN, Language.DUTCH, Language.POLISH, Language.RUSSIAN, Language.TURKISH}
+)
+"""Languages in which the object of a phrase may stand on either side of it."""
 _BOUNDARY = re.compile(r"[,;:.!?]")
 _JOINING = frozenset(
     {"and", "but", "und", "aber", "et", "mais", "y", "pero", "because", "so", "who", "which"}
@@ -30,21 +37,59 @@ _INTRANSITIVE = re.compile(
     r"|gestorben|verstorben|ausgezogen|abgesagt|est mort.*|decede.*|annule.*|est fini.*|murio|"
     r"fallecio|cancel.*|cerro|se acabo|termino"
 )
+_LED = re.compile(r"\s+(?:the|a|an|his|her|its|my|our|their)\s")
+_PARTICIPLE = re.compile(r"(?:is|was|are|were|been|has been) \w+ed\b")
 _PASSIVE = frozenset(
     ["is", "was", "are", "were", "been", "got", "gets", "a", "ete", "est", "fue", "ha", "sido"]
 )
-_TIMES = frozenset(
-    {"last", "next", "year", "week", "month", "summer", "winter", "autumn", "spring", "yesterday"}
+_TIMES = words("last next year week month summer winter autumn spring yesterday today tonight earlier ago")
+_NEXT_TO_TIMES = frozenset({"last", "next", "this"})
+_NEGATING = re.compile("any ?more|no longer|never again|.* plus|ya no|.* piu|ja nao|.* mais")
+_REASONS = frozenset(
+    [
+        "after",
+        "since",
+        "before",
+        "during",
+        "for",
+        "when",
+        "as",
+        "due",
+        "until",
+        "over",
+        "with",
+        "apres",
+        "depuis",
+        "pendant",
+        "pour",
+        "pendant",
+        "despues",
+        "desde",
+        "por",
+        "para",
+        "durante",
+        "dopo",
+        "per",
+        "durante",
+        "depois",
+    ]
 )
-_KANA_OR_NAGARI = re.compile("[\u3041-\u30ff\u0900-\u0963]")
+"""Words that lead to something else than the object."""
+_KANA_OR_NAGARI = re.compile("[\u3041-\u30ff\u0900-\u0963\uac00-\ud7ff]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """Stems of what a phrase acts on, and whether that is the subject for want of an object."""
+    """Stems of what a phrase acts on, and whether that is the subject for want of an object.
+
+    `beyond` holds all that is said of it: "no longer allergic to *dogs*"; `behind` where it follows, in
+    English.
+    """
 
     stems: frozenset[str]
     subject: bool
+    beyond: frozenset[str] = frozenset()
+    behind: bool = False
 
 
 def targets(reading: Reading, span: tuple[int, int]) -> Target:
@@ -53,26 +98,64 @@ def targets(reading: Reading, span: tuple[int, int]) -> Target:
         return _other_targets(reading, span)
     behind = _object(reading, span)
     before = _before(reading, span)
-    if reading.language is Language.GERMAN:
+    if reading.language in _FREE_ORDER:
         return Target(stems=frozenset(behind + before), subject=not behind)
     phrase = reading.folded[span[0] : span[1]].strip()
+    stretch = _stretch(reading, span)
+    follows = bool(stretch) and reading.language is Language.ENGLISH
+    beyond = frozenset(stretch or (before if _NEGATING.fullmatch(phrase) else ()))
     leads = phrase.endswith((" from", " of", " off", " with")) or reading.folded[span[1] :].startswith(
         (" of ", " from ")
     )
     passive = " " not in phrase and any(
         token.end == span[0] - 1 and token.word in _PASSIVE for token in reading.tokens
     )
-    if behind and not passive and (leads or not _INTRANSITIVE.fullmatch(phrase)):
+    direct = _LED.match(reading.folded, span[1]) is not None and not _PARTICIPLE.match(phrase)
+    if behind and not passive and (leads or direct or not _INTRANSITIVE.fullmatch(phrase)):
         return Target(
-            stems=frozenset(behind[-1:] if reading.language is Language.ENGLISH else behind), subject=False
+            stems=frozenset(behind if reading.language is not Language.ENGLISH else behind[-1:]),
+            subject=False,
+            beyond=beyond,
+            behind=follows,
         )
-    return Target(stems=frozenset(before or behind), subject=bool(before) or not behind)
+    return Target(
+        stems=frozenset(before or behind),
+        subject=bool(before) or not behind,
+        beyond=frozenset() if passive else beyond,
+        behind=follows and not passive,
+    )
+
+
+def _stretch(reading: Reading, span: tuple[int, int]) -> list[str]:
+    """All that follows in the clause, as far as a reason, a time or another phrase."""
+    found: list[str] = []
+    position = span[1]
+    led = dated = False
+    for token in reading.tokens:
+        if token.start < span[1]:
+            led = token.word in reading.grammar.determiners
+            continue
+        closed = _BOUNDARY.search(reading.folded[position : token.start])
+        if closed or token.word in _JOINING or token.word in _REASONS or in_cue(token, reading.cues):
+            break
+        position = token.end
+        verbal = token.word.endswith("ly") or (token.word.endswith("ing") and not led)
+        telling = token.word not in _TIMES | grammar.ABSTRACT and not verbal and not dated
+        dated = token.word in _NEXT_TO_TIMES
+        led = token.word in reading.grammar.determiners
+        if telling and _says(token, reading):
+            found.append(token.stem)
+    return found
 
 
 def _object(reading: Reading, span: tuple[int, int]) -> list[str]:
-    """The first noun behind the phrase, led by its attributes; verbs before them are skipped."""
-    found: list[str] = []
+    """The first noun behind the phrase, led by its attributes; verbs before them are skipped.
+
+    A noun that says little ("the idea of moving", "the marathon goal") stands for what it is about.
+    """
+    found: list[Token] = []
     position = span[1]
+    led = False
     for token in reading.tokens:
         if token.start < span[1]:
             continue
@@ -80,12 +163,15 @@ def _object(reading: Reading, span: tuple[int, int]) -> list[str]:
         if closed or len(found) == OBJECT_WORDS:
             break
         position = token.end
-        if _says(token, reading) and token.word not in _TIMES:
-            if not (token.word.endswith("ing") and not found):
-                found.append(token.stem)
-        elif found and token.word in reading.grammar.prepositions:
+        empty = bool(found) and found[-1].word in grammar.ABSTRACT
+        if found and not empty and token.word in reading.grammar.prepositions:
             break
-    return found
+        verbal = token.word.endswith("ing") and not found and not led
+        led = token.word in reading.grammar.determiners
+        if (empty or _says(token, reading)) and token.word not in _TIMES and not verbal:
+            found.append(token)
+    telling = [token for token in found if token.word not in grammar.ABSTRACT]
+    return [token.stem for token in telling or found]
 
 
 def _before(reading: Reading, span: tuple[int, int]) -> list[str]:
@@ -102,12 +188,8 @@ def _before(reading: Reading, span: tuple[int, int]) -> list[str]:
 
 def _says(token: Token, reading: Reading) -> bool:
     words = reading.grammar
-    return not (
-        words.says_nothing(token.word)
-        or words.finite(token.word)
-        or token.dated
-        or in_cue(token, reading.cues)
-    )
+    verbal = words.finite(token.word) and token.stem not in reading.content
+    return not (words.says_nothing(token.word) or verbal or token.dated or in_cue(token, reading.cues))
 
 
 def _other_targets(reading: Reading, span: tuple[int, int]) -> Target:

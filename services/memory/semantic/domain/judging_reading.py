@@ -1,10 +1,6 @@
 """A statement taken apart: language, cues, subject, verb, content, values (SPEC S-7).
 
-    read_pair(old, new) -> tuple[Reading, Reading]
-
-For languages of Latin script the subject is what stands before the first finite verb, without a leading
-adjunct ("After the holidays Ada ...") and without a report ("Ada says that ..."). No verb before it, or a
-pronoun: the subject is implicit, the user. For other scripts it is the first piece of content.
+read_pair(old, new) -> tuple[Reading, Reading]
 """
 
 from __future__ import annotations
@@ -12,86 +8,56 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from services.memory.semantic.domain import judging_grammar as grammar
-from services.memory.semantic.domain import judging_values as values
-from services.memory.semantic.domain.analysis import stem
-from services.memory.semantic.domain.judging_cues import Cues, Language, cues_of, fold_case, language_of
+from services.memory.semantic.domain import judging_grammar as words_of
+from services.memory.semantic.domain.judging_cues import (
+    Cues,
+    Language,
+    cues_of,
+    fold_case,
+    is_sure,
+    language_of,
+)
 from services.memory.semantic.domain.judging_scripts import other_words
 from services.memory.semantic.domain.judging_slots import Fixed, Slot, fixed_slot, slots_of
+from services.memory.semantic.domain.judging_subjects import (
+    Subject,
+    clause,
+    noun_at,
+    other_subject,
+    subject_of,
+)
+from services.memory.semantic.domain.judging_tokens import Token, in_cue, small_words, stem_of, tokens_of
 from services.memory.semantic.domain.judging_types import Cue, Statement
+from services.memory.semantic.domain.judging_values import MONTHS, Values, is_currency, values_of
+from services.memory.semantic.domain.judging_words import Grammar
+from services.memory.semantic.domain.memory import key_segments
 
-STEM_LETTERS = 6
-"""Words are compared by so many first letters of their stem: "allergy" and "allergic" are one."""
-OTHER_STEM_LETTERS = 5
-"""Likewise in languages without a stemmer here."""
 UNSPACED_FROM = 0x2E7F
 """Code points beyond are of scripts written without spaces, or of Hangul."""
-ADJUNCT_WORDS = 7
-"""A leading adjunct is at most this long."""
+PAST_LETTERS = 4
+"""A verb in -ed is longer."""
 
-_ARABIC = re.compile("[\u0600-\u06ff]")
-_KANA = re.compile("[\u3041-\u309f]")
-_TOPIC = re.compile("[\\sは、]*[^はが、。]{1,10}[はが]")
-_PLEASE = frozenset({"please", "bitte"})
-_WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
-_REPORT = re.compile(
-    r"^(?:according to [^,]+,|(?:the |my |his |her |their )?\w+(?: \w+)? "
-    r"(?:says?|said|reports|reported|claims|claimed|mentioned|told (?:me|us|him|her|them|"
-    r"\w+))(?: that)?)\s+"
+_KEY_SAYS_NOTHING = frozenset({"user", "note", "info", "fact", "status", "latest", "current", "new", "misc"})
+_MOVES = (Cue.END, Cue.CHANGE, Cue.PAST)
+_SINCE = frozenset(
+    ["since", "after", "seit", "ab", "depuis", "desde", "da", "dal", "sinds", "vanaf", "od", "с"]
 )
-_OWNERS = {
-    word: mark
-    for mark, words in {
-        "m": "he his er sein seine il 他 彼 لديه عنده",
-        "f": "she her elle ella 她 彼女 لديها عندها",
-        "i": "i my ich mein meine je mon ma yo mi 我 私 मैं मुझे मेरा मेरी",
-        "x": "वह उसे उसने उसके",
-    }.items()
-    for word in words.split()
-}
-"""Whose something is: his, hers, mine, or unknown."""
-_OTHER_PRONOUNS = sorted((word for word in _OWNERS if not word.isascii()), key=len, reverse=True)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Token:
-    """A word as written (folded), as compared, whether it is spelt like a name, and where it stands."""
-
-    word: str
-    stem: str
-    name: bool
-    start: int
-
-    @property
-    def end(self) -> int:
-        """Where it ends in the folded text."""
-        return self.start + len(self.word)
-
-    @property
-    def dated(self) -> bool:
-        """Whether it names a month or a day of the week."""
-        return self.word in values.MONTHS or self.word in values.WEEKDAYS
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Subject:
-    """Who or what a statement is about. No words: the user.
-
-    `words` are the noun and what stands before it, `details` what follows it ("the door of *the shed*");
-    `owner` tells his from hers and mine.
-    """
-
-    words: frozenset[str] = frozenset()
-    details: frozenset[str] = frozenset()
-    head: str = ""
-    owner: str = ""
-    named: bool = False
-    kin: frozenset[str] = frozenset()
-
-    @property
-    def all(self) -> frozenset[str]:
-        """Words and details."""
-        return self.words | self.details
+_CLOSED = re.compile("[,;:.!]")
+_MONTH = "|".join(MONTHS)
+_REASON = re.compile(
+    r"(?<=\w) (?:because|due to|as (?=he|she|it|they|we|i)|weil|parce que|porque|perche|bo|потому)\b"
+)
+_PLEASE = frozenset({"please", "bitte"})
+_CIRCUMSTANCE = re.compile(
+    r"\b(?:on )?(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|weekends?|weekdays?)\b"
+    r"|\b(?:in the|every) (?:morning|evening|afternoon)s?\b|\b(?:at|after|before|for|"
+    r"with) (?:night|breakfast|lunch|"
+    r"dinner|work|home|noon|midnight|school)\b|\b(?:after|before) \d"
+    r"|\b(?:morgens|abends|mittags|nachts|(?:mon|diens|donners|frei|sams|sonn)tags|mittwochs|am wochenende)\b"
+    rf"|\bfrom (?:{_MONTH}) (?:to|till|until|through) (?:{_MONTH})\b"
+    r"|\ble (?:matin|soir|week-end)\b|\bpor la (?:manana|noche|tarde)\b|\bin (?:summer|winter)\b"
+)
+"""When or where something holds that holds otherwise at other times."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +75,11 @@ class Reading:
     frame: tuple[str, ...]
     slots: frozenset[Slot]
     fixed: Fixed | None
-    values: values.Values
+    values: Values
+    key_parts: frozenset[str]
+    happened: bool
+    units: frozenset[str]
+    circumstances: frozenset[str]
 
     @property
     def names(self) -> frozenset[str]:
@@ -117,42 +87,49 @@ class Reading:
         return frozenset(token.stem for token in self.tokens if token.name)
 
     @property
-    def grammar(self) -> grammar.Grammar:
+    def grammar(self) -> Grammar:
         """Of its language."""
-        return grammar.GRAMMARS[self.language]
+        return words_of.GRAMMARS[self.language]
 
     def has(self, *cues: Cue) -> bool:
         """Tells whether any of the cues stands in the text."""
         return any(cue in self.cues for cue in cues)
 
+    @property
+    def verb_stem(self) -> str:
+        """Of its verb, as words are compared."""
+        return next((token.stem for token in self.tokens if token.word == self.verb), "")
+
 
 def read_pair(old: Statement, new: Statement) -> tuple[Reading, Reading]:
-    """Takes both apart, as one language if both are in Latin script: short statements hardly show theirs."""
+    """Takes both apart; as one language if both are in Latin script and one hardly shows its own."""
     texts = [" ".join(statement.value.split()) for statement in (old, new)]
     languages = [language_of(text) for text in texts]
-    if Language.OTHER not in languages and languages[0] is not languages[1]:
+    if Language.OTHER not in languages and languages[0] is not languages[1] and not all(map(is_sure, texts)):
         languages = [language_of(" ".join(texts))] * 2
-    first, second = (
-        _read(statement, text, language)
-        for statement, text, language in zip((old, new), texts, languages, strict=True)
+    small = [small_words(text) for text in texts]
+    return (
+        _read(old, texts[0], languages[0], small[1]),
+        _read(new, texts[1], languages[1], small[0]),
     )
-    return first, second
 
 
-def _read(statement: Statement, text: str, language: Language) -> Reading:
+def _read(statement: Statement, text: str, language: Language, nouns: frozenset[str]) -> Reading:
+    """`nouns` are words that the other statement writes small: no names, though they begin this one."""
     folded = fold_case(text)
-    cues = cues_of(folded, language)
-    words = grammar.GRAMMARS[language]
+    cues, found = cues_of(folded, language), values_of(folded)
+    since = [_adjunct(folded, span) for span in cues.get(Cue.NOW, ())]
+    signs: Cues = {cue: spans for cue, spans in cues.items() if cue is not Cue.DONE}
+    words = words_of.GRAMMARS[language]
     if language is Language.OTHER:
-        tokens = [
-            Token(word=w, stem=s, name=False, start=at)
-            for w, s, at in other_words(_without_cues(folded, cues))
-        ]
-        subject, verb_at = _other_subject(folded, tokens, cues), len(tokens)
+        bare = _without_cues(folded, cues)
+        tokens = [Token(word=w, stem=s, name=False, start=at) for w, s, at in other_words(bare)]
+        subject, verb_at = other_subject(bare, folded, tokens, cues), len(tokens)
     else:
-        tokens = _tokens(text, language)
-        begin, verb_at = _clause(folded, tokens, words)
-        subject = _subject(tokens[begin:verb_at], language, cues)
+        moves = frozenset(span[0] for cue in _MOVES for span in cues.get(cue, ()))
+        tokens = tokens_of(text, language, nouns, moves)
+        begin, end, verb_at = clause(folded, tokens, words, moves)
+        subject = subject_of(folded, tokens[begin:end], language, cues)
     return Reading(
         statement=statement,
         folded=folded,
@@ -161,16 +138,60 @@ def _read(statement: Statement, text: str, language: Language) -> Reading:
         tokens=tuple(tokens),
         subject=subject,
         verb=tokens[verb_at].word if verb_at < len(tokens) else "",
-        content=_content(tokens, cues, words),
+        content=_content(tokens, cues, words) | (subject.words & {token.stem for token in tokens[:1]}),
         frame=tuple(
             token.stem
-            for token in tokens
-            if token.word not in words.determiners and not in_cue(token, cues) and token.word not in _PLEASE
+            for token in _before_reason(folded, tokens)
+            if token.word not in words.determiners
+            and not in_cue(token, signs)
+            and token.word not in _PLEASE
+            and not any(start <= token.start < end for start, end in since)
         ),
         slots=slots_of(folded, statement.key),
         fixed=fixed_slot(folded),
-        values=values.values_of(folded),
+        values=found,
+        key_parts=frozenset(key_segments(statement.key)) - _KEY_SAYS_NOTHING,
+        happened=Cue.NEGATION not in cues and _happened(tokens, verb_at, words),
+        circumstances=frozenset(_CIRCUMSTANCE.findall(folded)),
+        units=frozenset(stem_of(unit, language) for unit in found.units)
+        | frozenset(token.stem for token in tokens if is_currency(token.word)),
     )
+
+
+def _before_reason(folded: str, tokens: list[Token]) -> list[Token]:
+    """The tokens as far as one that leads a reason: "... *because of* the knee"."""
+    reason = _REASON.search(folded)
+    return [token for token in tokens if reason is None or token.start < reason.start()]
+
+
+def _happened(tokens: list[Token], verb_at: int, words: Grammar) -> bool:
+    """Whether the verb is in the past, in English; "engaged to", "based in" tell of a state."""
+    if words is not words_of.GRAMMARS[Language.ENGLISH] or verb_at >= len(tokens):
+        return False
+    verb = tokens[verb_at].word
+    if verb_at == 0 and verb in words_of.STATES:
+        return False
+    return verb in words_of.PAST_VERBS or (verb.endswith("ed") and len(verb) > PAST_LETTERS)
+
+
+def _adjunct(folded: str, span: tuple[int, int]) -> tuple[int, int]:
+    """What a phrase such as "since" governs at the end of a text: "since *the move*"."""
+    leads = span[0] > 0 and folded[span[0] : span[1]] in _SINCE
+    closed = _CLOSED.search(folded, span[1])
+    return (span[1], closed.start() if closed else len(folded)) if leads else (0, 0)
+
+
+def _content(tokens: list[Token], cues: Cues, words: Grammar) -> frozenset[str]:
+    """Stems of what says something; unspaced text gives its pairs of characters."""
+    found: set[str] = set()
+    for index, token in enumerate(tokens):
+        if in_cue(token, cues) or words.says_nothing(token.word) or token.dated:
+            continue
+        if not token.word.isascii() and ord(token.word[0]) > UNSPACED_FROM and len(token.word) > 1:
+            found.update(token.word[at : at + 2] for at in range(len(token.word) - 1))
+        elif not words.finite(token.word) or noun_at(tokens, index, words):
+            found.add(token.stem)
+    return frozenset(found)
 
 
 def _without_cues(folded: str, cues: Cues) -> str:
@@ -180,134 +201,3 @@ def _without_cues(folded: str, cues: Cues) -> str:
         for start, end in spans:
             letters[start:end] = " " * (end - start)
     return "".join(letters)
-
-
-def in_cue(token: Token, cues: Cues) -> bool:
-    """Tells whether the token is part of a cue."""
-    return any(start <= token.start < end for spans in cues.values() for start, end in spans)
-
-
-def _content(tokens: list[Token], cues: Cues, words: grammar.Grammar) -> frozenset[str]:
-    """Stems of what says something; unspaced text gives its pairs of characters."""
-    found: set[str] = set()
-    for index, token in enumerate(tokens):
-        if in_cue(token, cues) or words.says_nothing(token.word) or token.dated:
-            continue
-        if not token.word.isascii() and ord(token.word[0]) > UNSPACED_FROM and len(token.word) > 1:
-            found.update(token.word[at : at + 2] for at in range(len(token.word) - 1))
-        elif not words.finite(token.word) or (index and _leads_noun(tokens[index - 1].word, words)):
-            found.add(token.stem)
-    return frozenset(found)
-
-
-def _tokens(text: str, language: Language) -> list[Token]:
-    """Words with their places in the folded text, which is as long as `text` but for rare ligatures."""
-    words = grammar.GRAMMARS[language]
-    found = []
-    for match in _WORD.finditer(text):
-        word = fold_case(match.group())
-        first = not text[: match.start()].strip(" \"'¿¡")
-        capital = match.group()[0].isupper() and (language is not Language.GERMAN or first)
-        name = capital and not first and word not in values.MONTHS and word not in values.WEEKDAYS
-        stemmed = stem(word)[:STEM_LETTERS] if language is Language.ENGLISH else word[:OTHER_STEM_LETTERS]
-        found.append(
-            Token(word=word, stem=stemmed, name=name and not words.says_nothing(word), start=match.start())
-        )
-    return [_first_name(found, words), *found[1:]] if found else []
-
-
-def _first_name(tokens: list[Token], words: grammar.Grammar) -> Token:
-    """The first word has a capital anyway: it is a name if a verb follows and it is no known word."""
-    first = tokens[0]
-    known = words.says_nothing(first.word) or words.finite(first.word) or first.word in grammar.KIN
-    follows = any(words.finite(token.word) for token in tokens[1:4])
-    return Token(word=first.word, stem=first.stem, name=follows and not known, start=first.start)
-
-
-def _clause(folded: str, tokens: list[Token], words: grammar.Grammar) -> tuple[int, int]:
-    """Returns where the main clause begins and where its verb stands (equal: the subject is implicit)."""
-    report = _REPORT.match(folded)
-    begin = sum(token.start < report.end() for token in tokens) if report else 0
-    begin = _after_adjunct(folded, tokens, begin, words)
-    if _bare_verb(tokens, begin, words):
-        return begin, begin
-    for index in range(begin, len(tokens)):
-        noun = index > begin and _leads_noun(tokens[index - 1].word, words)
-        if words.finite(tokens[index].word) and not noun and not tokens[index].dated:
-            return begin, index
-    after_noun = begin + 2 if tokens[begin : begin + 1] and tokens[begin].word in words.determiners else begin
-    return begin, min(after_noun, len(tokens))
-
-
-def _leads_noun(word: str, words: grammar.Grammar) -> bool:
-    """Whether the next word is a noun, though it may be spelt like a verb: "the *report*", "for *May*"."""
-    preposition = word in words.prepositions and word not in {"and", "or", "but", "und", "et", "y"}
-    return word in words.determiners or preposition or word == "s"
-
-
-def _bare_verb(tokens: list[Token], begin: int, words: grammar.Grammar) -> bool:
-    """Tells an English statement that opens with a verb not in the tables: "Cycles to work"."""
-    if begin >= len(tokens) or words is not grammar.GRAMMARS[Language.ENGLISH]:
-        return False
-    first = tokens[begin].word
-    following = tokens[begin + 1] if begin + 1 < len(tokens) else None
-    inflected = first.endswith(("s", "ed")) and not first.endswith(("ss", "us", "is"))
-    if not inflected or words.says_nothing(first):
-        return False
-    return following is None or not (following.name or words.finite(following.word))
-
-
-def _after_adjunct(folded: str, tokens: list[Token], begin: int, words: grammar.Grammar) -> int:
-    """Skips "Since the spring" or "In his garden" at the beginning."""
-    if (
-        begin >= len(tokens)
-        or tokens[begin].word not in words.prepositions
-        or words.finite(tokens[begin].word)
-    ):
-        return begin
-    for index in range(begin + 1, min(len(tokens), begin + ADJUNCT_WORDS)):
-        if "," in folded[tokens[index - 1].end : tokens[index].start]:
-            return index
-        word = tokens[index].word
-        verbal = words.finite(word) and not tokens[index].dated
-        opens = word in words.determiners or word in words.pronouns or tokens[index].name or verbal
-        if opens and index > begin + 1:
-            return index
-    return begin
-
-
-def _subject(tokens: list[Token], language: Language, cues: Cues) -> Subject:
-    """Reads the tokens before the verb."""
-    words = grammar.GRAMMARS[language]
-    noun: list[Token] = []
-    details: list[Token] = []
-    after = False
-    for token in tokens:
-        after = after or (bool(noun) and token.word in words.prepositions)
-        counts = not words.says_nothing(token.word) and not in_cue(token, cues)
-        if counts and (after or not token.dated):
-            (details if after else noun).append(token)
-    first = language in {Language.FRENCH, Language.SPANISH}
-    return Subject(
-        words=frozenset(token.stem for token in noun),
-        details=frozenset(token.word if token.dated else token.stem for token in details),
-        head=noun[0 if first else -1].stem if noun else "",
-        owner=next((_OWNERS[token.word] for token in tokens[:1] if token.word in _OWNERS), ""),
-        named=any(token.name for token in noun),
-        kin=frozenset(token.word for token in noun if token.word in grammar.KIN),
-    )
-
-
-def _other_subject(folded: str, tokens: list[Token], cues: Cues) -> Subject:
-    """The first piece that is no cue, in Arabic the first two; a pronoun is the implicit subject."""
-    plain = [token for token in tokens if not in_cue(token, cues)]
-    opening = _without_cues(folded, cues).lstrip(" は、")
-    owner = next((_OWNERS[word] for word in _OTHER_PRONOUNS if opening.startswith(word)), "")
-    if owner or not plain:
-        return Subject(owner=owner)
-    if _KANA.search(folded):
-        plain = plain[:1] if _TOPIC.match(opening) else []
-    if not plain:
-        return Subject()
-    words = [token.stem for token in plain[: 2 if _ARABIC.match(plain[0].word) else 1]]
-    return Subject(words=frozenset(words), head=words[0], named=True)

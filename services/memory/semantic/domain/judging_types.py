@@ -35,6 +35,29 @@ class Verdict:
     reason: str
 
 
+class Path(Enum):
+    """The rule that finds a replacement."""
+
+    CORRECTED = "corrected"
+    """What was said is taken back."""
+    DENIED = "denied"
+    """A value is denied, and another given."""
+    ENDED = "ended"
+    """What the old statement says stopped holding."""
+    CHANGED = "changed"
+    """What the old statement says changed."""
+    FULFILLED = "fulfilled"
+    """What the old statement waits for has come."""
+    RESUMED = "resumed"
+    """What the old statement denies has come, or come back."""
+    COUNTED = "another number"
+    """The same unit has another number."""
+    RENEWED = "another value"
+    """A slot that holds one value has another."""
+    FRESH = "a new value from now on"
+    """As RENEWED, and a word says that it is new."""
+
+
 class Cue(Enum):
     """What a phrase tells about the statement that holds it."""
 

@@ -94,7 +94,7 @@ _HOURS = "|".join(word for word, value in _NUMBER_WORDS.items() if 1 < value <= 
 _OFFSETS = {"half past": 30, "quarter past": 15, "quarter to": -15}
 _TIME = re.compile(
     r"\b(?P<h>\d\d?)[:.h](?P<m>\d\d)\b(?: ?(?P<half>[ap])\.?m\b)?|\b(?P<h2>\d\d?) ?(?P<half2>[ap])\.?m\b"
-    r"|\b(?P<h3>\d\d?) (?:uhr|o'clock)\b"
+    r"|\b(?P<h3>\d\d?) (?:uhr|o'clock)\b|\bat (?P<h4>\d\d?)\b(?![:.,]?\d| ?(?:%|[^\W\d_]))"
     rf"|\b(?P<past>half past|quarter past|quarter to|at|um|a las|a)\s(?P<w>{_HOURS})\b"
     r"(?! (?:years?|days?|weeks?|months?|people|percent|euros?|dollars?))"
 )
@@ -102,6 +102,11 @@ _QUANTITY = re.compile(
     r"(?P<sign>[€$£¥])?\s?(?P<n>\d+(?:[.,]\d+)*)\s?(?P<u1>%|€|°[cf]?|[^\W\d_]+)?(?: (?P<u2>[^\W\d_]+))?"
     rf"|\b(?P<w>{'|'.join(sorted(_NUMBER_WORDS, key=len, reverse=True))})\b(?: (?P<u3>[^\W\d_]+))?"
 )
+_PERIODS = {"daily": "day", "weekly": "week", "monthly": "month", "yearly": "year", "annually": "year"}
+_RATE = re.compile(
+    rf"\b({'|'.join(_PERIODS)}|fortnightly|quarterly)\b|\b(?:once (?:a|per)|every) (day|week|month|year)\b"
+)
+_RARER = re.compile(r"\b(?:twice|\w+ times) (?:a|per) (?:day|week|month|year)\b|\bonce a fortnight\b")
 _NO_UNIT = _words(
     """of in on at to a an the and or for by now per from with is are since de del des en le la und im am pro
     par por al au more less almost about over under"""
@@ -118,18 +123,29 @@ class Quantity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Values:
-    """Numbers with units, times of day in minutes, years, days as (month, day), weekdays in the singular."""
+    """Numbers with units, times of day in minutes, years, days as (month, day), weekdays in the singular.
+
+    `rates` tell how often: "week" for weekly, "twice a week" as it stands.
+    """
 
     quantities: tuple[Quantity, ...]
     times: frozenset[int]
     years: frozenset[int]
     days: frozenset[tuple[int, int]]
     weekdays: frozenset[str]
+    rates: frozenset[str]
 
     @property
     def numbers(self) -> frozenset[float]:
         """The numbers alone."""
         return frozenset(quantity.value for quantity in self.quantities)
+
+    @property
+    def units(self) -> frozenset[str]:
+        """What is counted or measured; what there is one of may only have an article."""
+        return frozenset(
+            quantity.unit for quantity in self.quantities if quantity.unit and quantity.value != 1
+        )
 
     @property
     def dated(self) -> bool:
@@ -148,12 +164,17 @@ class Values:
         )
 
     def _when(self) -> tuple[frozenset[object], ...]:
-        return self.times, self.years, self.days, self.weekdays
+        return self.times, self.years, self.days, self.weekdays, self.rates
 
 
 def is_number(word: str) -> bool:
     """Whether the word is a number."""
     return word in _NUMBER_WORDS
+
+
+def is_currency(word: str) -> bool:
+    """Whether the word is a unit of money."""
+    return word in _CURRENCIES
 
 
 def values_of(folded: str) -> Values:
@@ -163,8 +184,11 @@ def values_of(folded: str) -> Values:
         times=_times_of_day(folded),
         years=_years(folded),
         days=_days(folded),
+        rates=_rates(folded),
         weekdays=frozenset(word.rstrip("s") for word in re.findall(r"[^\W\d_]+", folded) if word in WEEKDAYS)
-        | frozenset(re.findall(r"(?:星期|周)[一二三四五六日天]|[月火水木金土日]曜", folded))
+        | frozenset(
+            re.findall(r"(?:星期|周)[一二三四五六日天]|[月火水木金土日]曜|[월화수목금토일]요일", folded)
+        )
         | frozenset(re.findall(_OTHER_WEEKDAYS, folded)),
     )
 
@@ -205,7 +229,7 @@ def _times_of_day(folded: str) -> frozenset[int]:
         if match["w"]:
             found.add(int(_NUMBER_WORDS[match["w"]]) * 60 + _OFFSETS.get(match["past"], 0))
             continue
-        hour = int(match["h"] or match["h2"] or match["h3"])
+        hour = int(match["h"] or match["h2"] or match["h3"] or match["h4"])
         half = match["half"] or match["half2"]
         hour = hour % 12 + (12 if half == "p" else 0) if half else hour
         found.add(hour * 60 + int(match["m"] or 0))
@@ -217,6 +241,14 @@ def _years(folded: str) -> frozenset[int]:
     return frozenset(int(year) for year in _YEAR.findall(folded)) | frozenset(
         int(year) for year in re.findall(r"(?<!\d)((?:19|20)\d\d)(?=年|-\d\d)", folded)
     )
+
+
+def _rates(folded: str) -> frozenset[str]:
+    """Returns how often a text says that something is."""
+    periods = {
+        _PERIODS.get(word, word) for match in _RATE.finditer(folded) for word in match.groups() if word
+    }
+    return frozenset(periods | set(_RARER.findall(folded)))
 
 
 def _days(folded: str) -> frozenset[tuple[int, int]]:

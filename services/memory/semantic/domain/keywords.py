@@ -24,6 +24,9 @@ class WordDocument:
     role: int = 0
     author: str = ""
     time: datetime | None = None
+    """Of a message when it was said, of a memory from when on it holds."""
+    ends: datetime | None = None
+    """Until when a memory holds, itself excluded; None: no end is known."""
     kind: int = NO_KIND
 
 
@@ -42,6 +45,8 @@ class WordFilters:
     start: datetime | None = None
     end: datetime | None = None
     """Exclusive."""
+    valid_at: datetime | None = None
+    """What held then, as `Memory.valid_at` has it."""
 
 
 NO_FILTERS = WordFilters()

@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from enum import IntEnum
 
 from services.kit.errors import InvalidField
@@ -70,6 +70,8 @@ class Cause(IntEnum):
     """The judge found that it says anew what the other said (S-7)."""
     RESOLVED = 3
     """Somebody chose between two that contradict each other."""
+    CONSOLIDATED = 4
+    """It says all that the other said, and took its place in a merge (J-10)."""
 
 
 _KINDS = {
@@ -89,8 +91,14 @@ CONFIDENCE = {
 }
 """S-4; consolidation and import bring their own."""
 
+EXTRACTED = frozenset({Source.TURN, Source.PRE_COMPACTION})
+"""Sources of what was read from messages: possibly late, out of order, and more than once (J-8, J-9)."""
+
 REQUEST_LIFETIME = timedelta(days=1)
 """How long a retry with the same request_id gets the first answer."""
+
+END_OF_TIME = datetime.max.replace(tzinfo=UTC)
+"""The last moment that a store holds."""
 
 KEY_PATTERN = re.compile(r"[a-z0-9._:-]{1,200}")
 VALUE_BYTES = 8 * 1024
@@ -187,17 +195,18 @@ class Memory:
         return self.valid_from <= max(now, self.created) and self.lasts(now)
 
     def lasts(self, now: datetime) -> bool:
-        """Whether it is live now or will be: what the indexes keep."""
+        """Whether it is live now or will be: what the indexes keep apart from what is past."""
         ended = self.valid_to is not None and self.valid_to <= max(now, self.ended or now)
         return not ended and (self.expires is None or self.expires > now)
 
+    @property
+    def ends(self) -> datetime | None:
+        """Until when it holds, by what is known today; None: no end is known."""
+        return min((end for end in (self.valid_to, self.expires) if end is not None), default=None)
+
     def valid_at(self, moment: datetime) -> bool:
         """Whether it held at a moment, by all that is known today (S-8)."""
-        return (
-            self.valid_from <= moment
-            and (self.valid_to is None or moment < self.valid_to)
-            and (self.expires is None or moment < self.expires)
-        )
+        return self.valid_from <= moment and (self.ends is None or moment < self.ends)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -246,9 +255,14 @@ def check_new(new: NewMemory, now: datetime) -> None:
 
 
 def verification_of(fact_type: FactType, *, verify: bool) -> Verification:
-    """What a new memory begins with (S-7): tasks are not verified."""
-    needed = verify and kind_of(fact_type) is not Kind.TASK
+    """What a new memory begins with (S-7): tasks are not verified, nor reflections, which repeat others."""
+    needed = verify and kind_of(fact_type) is not Kind.TASK and fact_type is not FactType.REFLECTION
     return Verification.PENDING if needed else Verification.NOT_NEEDED
+
+
+def expiry(begins: datetime, lifetime: timedelta) -> datetime:
+    """When a task that begins then expires (S-3); at the end of all times at the latest."""
+    return begins + min(lifetime, END_OF_TIME - begins)
 
 
 def relevance(memory: Memory, now: datetime) -> float:

@@ -2,9 +2,9 @@
 
     understand(text, participants, reference, asker=None) -> QueryFeatures
 
-Rules over English wording, no model: which participants are named, which dates are mentioned, and whose
-statements are meant. A query in another language has no such features and is answered by its words and its
-meaning alone.
+Rules over English wording, no model: which participants are named, which dates are mentioned, whose
+statements are meant, whether a time is asked for, and whether help is. A query in another language has none
+of these features and is answered by its words and its meaning alone.
 """
 
 from __future__ import annotations
@@ -15,8 +15,10 @@ from dataclasses import dataclass
 from datetime import date
 from enum import Enum
 
+from .analysis import analyse
 from .dates import DateSpan, dates_mentioned
-from .names import named_participants
+from .names import named_participants, strip_names
+from .wording import subject
 
 
 class Speaker(Enum):
@@ -34,6 +36,12 @@ class QueryFeatures:
     named: tuple[str, ...] = ()
     dates: tuple[DateSpan, ...] = ()
     speaker: Speaker = Speaker.ANYONE
+    terms: tuple[str, ...] = ()
+    """Of what is asked about, without participants' names: distinct, as a message that says it has them."""
+    asks_time: bool = False
+    """A moment or a duration is asked for."""
+    asks_help: bool = False
+    """Something is to be done now, rather than found in what was said: standing wishes apply."""
 
 
 _FIRST_PERSON = re.compile(r"\b(?:i|my|me|mine|myself|we|our|us)\b", re.IGNORECASE)
@@ -45,6 +53,26 @@ _ASSISTANT_ASKED = re.compile(
     rf"\b(?:did|had|have|were)\s+you\s+(?:\w+\s+)?(?:{_PAST_ANSWER}|recommending|suggesting)\b"
     rf"|\byou\s+(?:had\s+|have\s+)?(?:recommended|suggested|advised|proposed|said|told|mentioned|explained|gave|answered)\b"
     r"|\byour\s+(?:\w+\s+)?(?:advice|answer|explanation|proposal|recommendation|reply|response|suggestion)s?\b",
+    re.IGNORECASE,
+)
+
+_TIME_ASKED = re.compile(
+    r"^\s*(?:when|how long|(?:what|which) (?:date|day|week|month|year|time))\b"
+    r"|\bwhen (?:did|is|was|will|does|do|has|have)\b|\bhow (?:long|many (?:day|week|month|year)s)\b",
+    re.IGNORECASE,
+)
+_HELP_ASKED = re.compile(
+    r"\b(?:can|could|would|will) you\b|\b(?:should|can|could|do|would|might) (?:i|we)\b"
+    r"|\bhelp me\b|\bhow to\b|\b(?:best|different|good) ways?\b|\bi(?:'d|\u2019d| would) (?:like|love)\b"
+    r"|\bi(?:'m|\u2019m| am) (?:planning|looking|trying|working|going|thinking|about|applying|updating"
+    r"|writing|building)\b"
+    r"|^\s*(?:show|explain|help|write|give|create|make|tell|suggest|recommend|describe|draft|generate)\b",
+    re.IGNORECASE,
+)
+_PAST_ASKED = re.compile(
+    r"\b(?:did|have|had|was|were|has) (?:i|we|my)\b|\b(?:did|have|had|were) you\b|\bin which\b"
+    r"|\bhow (?:many|much|often)\b|^\s*when\b|\bover (?:time|the (?:past|last))\b"
+    r"|\b(?:so far|mention(?:ed)?|conversations?|discuss(?:ed|ions?)|summar(?:y|i[sz]e))\b",
     re.IGNORECASE,
 )
 
@@ -62,7 +90,19 @@ def understand(
     named = named_participants(text, participants)
     if not named and speaker is Speaker.ASKER and asker is not None and asker in participants:
         named = (asker,)
-    return QueryFeatures(named=named, dates=dates_mentioned(text, reference), speaker=speaker)
+    return QueryFeatures(
+        named=named,
+        dates=dates_mentioned(text, reference),
+        speaker=speaker,
+        terms=tuple(dict.fromkeys(analyse(strip_names(subject(text), participants)))),
+        asks_time=bool(_TIME_ASKED.search(text)),
+        asks_help=asks_help(text),
+    )
+
+
+def asks_help(text: str) -> bool:
+    """Tell "how should I format this" from "how did I format it" and "summarise what we did"."""
+    return bool(_HELP_ASKED.search(text)) and not _PAST_ASKED.search(text)
 
 
 def asked_speaker(text: str) -> Speaker:

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 from enum import StrEnum
 from math import isfinite
 from uuid import UUID, uuid5
+
+from services.memory.semantic.domain.memory import Memory
 
 POINT_NAMESPACE = UUID("a4a3c6c5-6d0f-5f0e-9a51-3d4f7f0c2b17")
 """Namespace of point ids; changing it orphans every stored point."""
@@ -23,7 +26,14 @@ class ContentClass(StrEnum):
     """What an indexed item is."""
 
     MEMORY = "memory"
+    """A memory that is live, or will be: what recall searches."""
     MESSAGE = "message"
+    PAST = "past"
+    """A memory that lasts no more but is kept, superseded or ended: searched as of a moment (S-8)."""
+
+
+MEMORY_CLASSES = (ContentClass.MEMORY, ContentClass.PAST)
+"""Where a memory may be; at any time it belongs to one of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +53,10 @@ class Bucket:
         """One string that no other bucket has: parts are preceded by their lengths."""
         return f"{len(self.tenant)}:{self.tenant}{len(self.agent)}:{self.agent}{self.content.value}"
 
+    def of(self, content: ContentClass) -> Bucket:
+        """The same agent's items of a class."""
+        return replace(self, content=content)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VectorPoint:
@@ -58,7 +72,9 @@ class VectorPoint:
     role: str = ""
     author: str = ""
     time: float = 0.0
-    """Seconds since the epoch."""
+    """Seconds since the epoch: of a message when it was said, of a memory from when on it holds."""
+    ends: float | None = None
+    """Until when a memory holds, itself excluded; None: no end is known."""
     sequence: int = 0
     session: str = ""
 
@@ -85,6 +101,8 @@ class Filters:
     """Not before this, seconds since the epoch."""
     until: float | None = None
     """Before this, seconds since the epoch."""
+    valid_at: float | None = None
+    """What held then: its time is not after this, and its end, if one is known, is."""
 
     @property
     def contacts(self) -> frozenset[str] | None:
@@ -137,7 +155,22 @@ def passes(filters: Filters, point: VectorPoint) -> bool:
         and (not filters.authors or point.author in filters.authors)
         and (filters.since is None or point.time >= filters.since)
         and (filters.until is None or point.time < filters.until)
+        and (filters.valid_at is None or _held(point, filters.valid_at))
     )
+
+
+def _held(point: VectorPoint, moment: float) -> bool:
+    return point.time <= moment and (point.ends is None or moment < point.ends)
+
+
+def classes_at(moment: datetime | None) -> tuple[ContentClass, ...]:
+    """Where memories that held at a moment are looked for; None: those that are live."""
+    return (ContentClass.MEMORY,) if moment is None else MEMORY_CLASSES
+
+
+def class_of(memory: Memory, now: datetime) -> ContentClass:
+    """Where a memory that exists belongs."""
+    return ContentClass.MEMORY if memory.lasts(now) else ContentClass.PAST
 
 
 def ranked(hits: Sequence[VectorHit]) -> list[VectorHit]:

@@ -10,7 +10,9 @@ from palimpsest.common.v1 import recall_pb2, resources_pb2
 from palimpsest.semantic.v1 import semantic_pb2 as pb
 
 from services.kit import paging
-from services.kit.errors import InvalidField
+from services.kit.errors import InvalidField, NotAllowed
+from services.kit.identity import Role
+from services.kit.policy import EffectiveSettings, FusionKind
 from services.kit.times import from_timestamp, to_timestamp
 from services.memory.semantic.app.indexing import Item, MemoryItem, MessageItem
 from services.memory.semantic.app.ports import (
@@ -21,6 +23,7 @@ from services.memory.semantic.app.ports import (
     Supersession,
 )
 from services.memory.semantic.app.recall import MemoryHit, MessageHit
+from services.memory.semantic.app.syncing import SyncOutcome
 from services.memory.semantic.app.waiting import MemoryMark, MessageMark, Unindexed
 from services.memory.semantic.domain.fusion import REFERENCE_WEIGHTS, Default, Hit, Reference, Strategy
 from services.memory.semantic.domain.items import MessageScope, Progress
@@ -41,6 +44,8 @@ CHANNELS = {
     "keyword": recall_pb2.CHANNEL_KEYWORD,
     "key": recall_pb2.CHANNEL_KEY,
     "messages": recall_pb2.CHANNEL_MESSAGES,
+    "hyde": recall_pb2.CHANNEL_HYDE,
+    "remote": recall_pb2.CHANNEL_REMOTE,
 }
 CHANNEL_NAMES = {number: name for name, number in CHANNELS.items()}
 
@@ -50,15 +55,33 @@ def scope(message: pb.Scope) -> Scope:
     return Scope(agent_id=message.agent_id, contact_ids=tuple(dict.fromkeys(message.contact_ids)))
 
 
-def new_memory(request: pb.RememberRequest) -> NewMemory:
-    """The write path sets the source (S-4)."""
+_SOURCES_OF_SERVICES = {
+    resources_pb2.MEMORY_SOURCE_TURN: Source.TURN,
+    resources_pb2.MEMORY_SOURCE_PRE_COMPACTION: Source.PRE_COMPACTION,
+    resources_pb2.MEMORY_SOURCE_REFLECTION: Source.REFLECTION,
+}
+
+
+def _source(request: pb.RememberRequest, role: Role) -> Source:
+    """The write path sets the source (S-4): only a service names one. Raises InvalidField, NotAllowed."""
+    if not request.source:
+        return Source.EXPLICIT
+    if role is not Role.SERVICE:
+        raise NotAllowed("only a service names the source of a memory")
+    if request.source not in _SOURCES_OF_SERVICES:
+        raise InvalidField("source", "is not one that a service writes")
+    return _SOURCES_OF_SERVICES[request.source]
+
+
+def new_memory(request: pb.RememberRequest, role: Role) -> NewMemory:
+    """By a caller of this role."""
     return NewMemory(
         scope=scope(request.scope),
         key=request.key,
         value=request.value,
         fact_type=FactType(request.fact_type or FactType.FACT),
         pinned=request.pinned,
-        source=Source.EXPLICIT,
+        source=_source(request, role),
         provenance=tuple(
             MessageRef(conversation_id=ref.conversation_id, message_id=ref.message_id)
             for ref in request.provenance
@@ -76,7 +99,7 @@ def reference_time(request: pb.RecallMessagesRequest) -> datetime | None:
     return _time(request.reference_time, "reference_time") if request.HasField("reference_time") else None
 
 
-def key_time(request: pb.GetMemoryByKeyRequest) -> datetime | None:
+def as_of_time(request: pb.GetMemoryByKeyRequest | pb.RecallMemoriesRequest) -> datetime | None:
     """The moment that is asked about; None: the present."""
     return _time(request.as_of_time, "as_of_time") if request.HasField("as_of_time") else None
 
@@ -246,6 +269,24 @@ def strategy(message: recall_pb2.FusionStrategy) -> Strategy:
     if message.reference.HasField("k"):
         return Reference(k=message.reference.k, weights=weights)
     return Reference(weights=weights)
+
+
+def chosen(
+    request: pb.RecallMemoriesRequest | pb.RecallMessagesRequest, settings: EffectiveSettings
+) -> Strategy:
+    """The request's strategy, else the agent's (G-12), else the measured default."""
+    choice = settings.fusion
+    if choice is None or request.fusion.WhichOneof("strategy") is not None:
+        return strategy(request.fusion)
+    if choice.kind is FusionKind.ADAPTIVE:
+        return Default()
+    weights = dict(REFERENCE_WEIGHTS) | dict(choice.weights)
+    return Reference(weights=weights) if choice.k is None else Reference(k=choice.k, weights=weights)
+
+
+def sync_outcome(outcome: SyncOutcome) -> pb.SyncOutcome:
+    """What became of one memory."""
+    return pb.SyncOutcome(ok=not outcome.error, error=outcome.error, refused=outcome.refused)
 
 
 def message_scope(request: pb.RecallMessagesRequest) -> MessageScope:

@@ -10,17 +10,22 @@ from palimpsest.semantic.v1 import semantic_pb2_grpc
 
 from services.kit.context import current_principal
 from services.kit.identity import Role
-from services.memory.semantic.app.indexing import Indexer
+from services.kit.policy import Policies
+from services.memory.semantic.app.following import Indexing
+from services.memory.semantic.app.generations import Generations
 from services.memory.semantic.app.item_ports import ItemIndex
 from services.memory.semantic.app.judgements import Judgements
 from services.memory.semantic.app.memories import Memories
 from services.memory.semantic.app.recall import Recall
+from services.memory.semantic.app.reindexing import Reindexer
+from services.memory.semantic.app.syncing import Syncs
 from services.memory.semantic.app.waiting import Waiter
-from services.memory.semantic.rpc import convert
+from services.memory.semantic.rpc import convert, index_calls
+from services.memory.semantic.rpc.index_calls import IndexCalls
 
 DEFAULT_STANDING = 20  # S-10
 
-ROLES = {
+ROLES = index_calls.ROLES | {
     "Remember": Role.WRITER,
     "GetMemory": Role.READER,
     "GetMemoryByKey": Role.READER,
@@ -36,33 +41,43 @@ ROLES = {
     "SelectStandingMemories": Role.READER,
     "CountAccess": Role.READER,
     "Index": Role.SERVICE,
+    "SyncMemories": Role.SERVICE,
     "GetIndexProgress": Role.READER,
 }
 
 
-class SemanticServicer(semantic_pb2_grpc.SemanticServiceServicer):
+class SemanticServicer(IndexCalls, semantic_pb2_grpc.SemanticServiceServicer):
     """Converts, calls, converts back."""
 
     def __init__(
         self,
         *,
+        reindexer: Reindexer,
+        generations: Generations,
         memories: Memories,
         judgements: Judgements,
         recall: Recall,
-        indexer: Indexer,
+        indexer: Indexing,
         waiter: Waiter,
         items: ItemIndex,
+        syncing: Syncs,
+        policies: Policies,
     ) -> None:
+        super().__init__(reindexer=reindexer, generations=generations)
         self._memories = memories
         self._judgements = judgements
         self._recall = recall
         self._indexer = indexer
         self._waiter = waiter
         self._items = items
+        self._syncing = syncing
+        self._policies = policies
 
     async def Remember(self, request: pb.RememberRequest, context: Any) -> pb.RememberResponse:
         """See the proto."""
-        result = await self._memories.remember(current_principal().tenant, convert.new_memory(request))
+        caller = current_principal()
+        new = convert.new_memory(request, caller.role)
+        result = await self._memories.remember(caller.tenant, new)
         return convert.remembered(result)
 
     async def GetMemory(self, request: pb.GetMemoryRequest, context: Any) -> pb.GetMemoryResponse:
@@ -78,7 +93,7 @@ class SemanticServicer(semantic_pb2_grpc.SemanticServiceServicer):
             current_principal().tenant,
             convert.scope(request.scope),
             request.key,
-            as_of=convert.key_time(request),
+            as_of=convert.as_of_time(request),
         )
         return pb.GetMemoryByKeyResponse(memory=convert.memory(found))
 
@@ -143,15 +158,18 @@ class SemanticServicer(semantic_pb2_grpc.SemanticServiceServicer):
     ) -> pb.RecallMemoriesResponse:
         """See the proto."""
         tenant = current_principal().tenant
-        waited = await self._waiter.wait(tenant, convert.marks(request.wait_for))
+        settings, as_of = await self._policies.of(tenant, request.scope.agent_id), convert.as_of_time(request)
+        waited = await self._waiter.wait(tenant, convert.marks(request.wait_for), past=as_of is not None)
         hits, failures = await self._recall.memories(
             tenant,
             convert.scope(request.scope),
             request.query,
             limit=request.limit or convert.DEFAULT_LIMIT,
             kinds=convert.kinds(request.kinds),
-            strategy=convert.strategy(request.fusion),
+            strategy=convert.chosen(request, settings),
+            depth=settings.recall_depth,
             fill=request.fill,
+            as_of=as_of,
         )
         return pb.RecallMemoriesResponse(
             hits=[convert.memory_hit(hit) for hit in hits],
@@ -164,6 +182,7 @@ class SemanticServicer(semantic_pb2_grpc.SemanticServiceServicer):
     ) -> pb.RecallMessagesResponse:
         """See the proto."""
         tenant = current_principal().tenant
+        settings = await self._policies.of(tenant, request.scope.agent_id)
         waited = await self._waiter.wait(tenant, convert.marks(request.wait_for))
         hits, failures = await self._recall.messages(
             tenant,
@@ -173,7 +192,8 @@ class SemanticServicer(semantic_pb2_grpc.SemanticServiceServicer):
             limit=request.limit or convert.DEFAULT_LIMIT,
             semantic=request.mode != recall_pb2.SEARCH_MODE_KEYWORD,
             keyword=request.mode != recall_pb2.SEARCH_MODE_SEMANTIC,
-            strategy=convert.strategy(request.fusion),
+            strategy=convert.chosen(request, settings),
+            depth=settings.recall_depth,
             reference=convert.reference_time(request),
         )
         return pb.RecallMessagesResponse(
@@ -204,6 +224,13 @@ class SemanticServicer(semantic_pb2_grpc.SemanticServiceServicer):
             current_principal().tenant, request.agent_id, [convert.item(item) for item in request.items]
         )
         return pb.IndexResponse(outcomes=[convert.outcome(error) for error in errors])
+
+    async def SyncMemories(self, request: pb.SyncMemoriesRequest, context: Any) -> pb.SyncMemoriesResponse:
+        """See the proto."""
+        outcomes = await self._syncing.sync(
+            current_principal().tenant, request.agent_id, list(request.memory_ids)
+        )
+        return pb.SyncMemoriesResponse(outcomes=[convert.sync_outcome(one) for one in outcomes])
 
     async def GetIndexProgress(
         self, request: pb.GetIndexProgressRequest, context: Any

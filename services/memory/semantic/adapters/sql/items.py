@@ -9,7 +9,6 @@ from services.kit.errors import DependencyDown
 from services.kit.sql import Row, Script, SqlDatabase, Value, execute, fetch, first
 from services.kit.times import from_micros
 from services.memory.semantic.adapters.sql.items_writing import (
-    MEMORY,
     MESSAGE,
     forget,
     register_memories,
@@ -18,6 +17,7 @@ from services.memory.semantic.adapters.sql.items_writing import (
 )
 from services.memory.semantic.app.item_ports import MemoryDocument
 from services.memory.semantic.domain.items import IndexedMessage, Progress, SourceMessage
+from services.memory.semantic.domain.vectors import Bucket
 
 MAX_AUTHORS = 64
 WHOLE_FACT, REVISION_FACT, WORDS_FACT = "whole", "revision", "words"
@@ -48,18 +48,18 @@ class SqlRegistry:
 
         await self._database.write(script)
 
-    async def put_memories(self, tenant: str, agent_id: str, documents: Sequence[MemoryDocument]) -> None:
+    async def put_memories(self, bucket: Bucket, documents: Sequence[MemoryDocument]) -> None:
         """Registers memories. Raises DependencyDown likewise."""
 
         def script() -> Script[None]:
             yield from _check_revision(self._revision)
-            yield from register_memories(tenant, agent_id, documents)
+            yield from register_memories(bucket, documents)
 
         await self._database.write(script)
 
-    async def remove_memories(self, tenant: str, agent_id: str, memory_ids: Sequence[str]) -> None:
+    async def remove_memories(self, bucket: Bucket, memory_ids: Sequence[str]) -> None:
         """Removes memories."""
-        await self._database.write(lambda: unregister_memories(tenant, agent_id, memory_ids))
+        await self._database.write(lambda: unregister_memories(bucket, memory_ids))
 
     async def features(
         self, tenant: str, agent_id: str, item_ids: Sequence[str]
@@ -144,16 +144,16 @@ class SqlRegistry:
         )
         return [row["item_id"] for row in rows]
 
-    async def known_memories(self, tenant: str, agent_id: str, memory_ids: Sequence[str]) -> set[str]:
+    async def known_memories(self, bucket: Bucket, memory_ids: Sequence[str]) -> set[str]:
         """Those that are registered."""
         if not memory_ids:
             return set()
         rows = await self._database.read(
             lambda: fetch(
                 "SELECT item_id FROM items WHERE tenant = ? AND agent_id = ? AND class = ? AND item_id IN ??",
-                tenant,
-                agent_id,
-                MEMORY,
+                bucket.tenant,
+                bucket.agent,
+                bucket.content.value,
                 list(memory_ids),
             )
         )

@@ -9,18 +9,17 @@ from services.kit.sql import Row, Script, Value, execute, execute_many, fetch
 from services.kit.times import to_micros
 from services.memory.semantic.app.item_ports import MemoryDocument
 from services.memory.semantic.domain.items import SourceMessage
-from services.memory.semantic.domain.vectors import ContentClass
+from services.memory.semantic.domain.vectors import Bucket, ContentClass
 
 MESSAGE = ContentClass.MESSAGE.value
-MEMORY = ContentClass.MEMORY.value
 
 PUT = (
     "INSERT INTO items (tenant, agent_id, class, item_id, contact_id, conversation_id, sequence, message_id,"
-    " role, author, session, time) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    " role, author, session, time, ends) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
     " ON CONFLICT (tenant, agent_id, class, item_id) DO UPDATE SET contact_id = excluded.contact_id,"
     " conversation_id = excluded.conversation_id, sequence = excluded.sequence,"
     " message_id = excluded.message_id, role = excluded.role, author = excluded.author,"
-    " session = excluded.session, time = excluded.time"
+    " session = excluded.session, time = excluded.time, ends = excluded.ends"
 )
 
 
@@ -48,23 +47,20 @@ def register_messages(tenant: str, agent_id: str, messages: Sequence[SourceMessa
             yield from _advance(tenant, agent_id, progress, count)
 
 
-def register_memories(tenant: str, agent_id: str, documents: Sequence[MemoryDocument]) -> Script[None]:
+def register_memories(bucket: Bucket, documents: Sequence[MemoryDocument]) -> Script[None]:
     """Adds or replaces memories."""
-    contacts = {document.memory_id: document.contact_id for document in documents}
-    rows = [
-        (tenant, agent_id, MEMORY, memory_id, contact_id, "", 0, "", 0, "", "", 0)
-        for memory_id, contact_id in sorted(contacts.items())  # in order: no two wait for each other
-    ]
-    yield from execute_many(PUT, rows)
+    latest = {document.memory_id: document for document in documents}
+    in_order = [latest[memory_id] for memory_id in sorted(latest)]  # so that no two wait for each other
+    yield from execute_many(PUT, [_memory_row(bucket, document) for document in in_order])
 
 
-def unregister_memories(tenant: str, agent_id: str, memory_ids: Sequence[str]) -> Script[None]:
+def unregister_memories(bucket: Bucket, memory_ids: Sequence[str]) -> Script[None]:
     """Removes memories; unknown ids change nothing."""
     yield from execute(
         "DELETE FROM items WHERE tenant = ? AND agent_id = ? AND class = ? AND item_id IN ??",
-        tenant,
-        agent_id,
-        MEMORY,
+        bucket.tenant,
+        bucket.agent,
+        bucket.content.value,
         sorted(set(memory_ids)),
     )
 
@@ -144,4 +140,23 @@ def _message_row(tenant: str, agent_id: str, message: SourceMessage) -> Sequence
         message.author,
         message.session,
         to_micros(message.time),
+        None,
+    )
+
+
+def _memory_row(bucket: Bucket, document: MemoryDocument) -> Sequence[Value]:
+    return (
+        bucket.tenant,
+        bucket.agent,
+        bucket.content.value,
+        document.memory_id,
+        document.contact_id,
+        "",
+        0,
+        "",
+        0,
+        "",
+        "",
+        to_micros(document.begins),
+        None if document.ends is None else to_micros(document.ends),
     )

@@ -3,34 +3,33 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
 from services.kit.outbox import put_jobs
-from services.kit.sql import Script, SqlDatabase, Value, execute_many, fetch
+from services.kit.sql import Script, SqlDatabase, execute_many, fetch
 from services.kit.times import to_micros
 from services.memory.semantic.adapters.index_jobs import index_job, message_job
 from services.memory.semantic.adapters.sql.memories_chains import forget, history
+from services.memory.semantic.adapters.sql.memories_keys import by_key
+from services.memory.semantic.adapters.sql.memories_listing import page, standing
 from services.memory.semantic.adapters.sql.memories_rows import (
     COLUMNS,
     LASTS,
-    Condition,
+    UNEXPIRED,
     holding,
     memories_of,
     of_kinds,
 )
 from services.memory.semantic.adapters.sql.memories_writing import WriteRules, remember, set_pinned
 from services.memory.semantic.app.ports import (
+    KeptMemory,
     KnownConversation,
-    LiveMemory,
     MemoryHistory,
     MemoryQuery,
     Remembered,
 )
 from services.memory.semantic.domain.memory import Kind, Memory, MessageRef, NewMemory, Scope
-
-STANDING_CANDIDATES = 200
-ABOVE_KEYS = "\x7f"  # sorts after every character of a key
 
 
 class SqlMemories:
@@ -50,6 +49,25 @@ class SqlMemories:
         found = await self._database.read(lambda: _by_ids(tenant, agent_id, ids))
         return {memory.id: memory for memory in found}
 
+    async def pick(
+        self,
+        tenant: str,
+        scope: Scope,
+        memory_ids: Sequence[str],
+        now: datetime,
+        kinds: frozenset[Kind],
+        choose: Callable[[Mapping[str, float]], Sequence[str]],
+        *,
+        as_of: datetime | None = None,
+    ) -> dict[str, Memory]:
+        """By their rows, for indexes may lag."""
+
+        def script() -> Script[list[Memory]]:
+            known = yield from _eligible(tenant, scope, memory_ids, now, kinds, as_of)
+            return (yield from _by_ids(tenant, scope.agent_id, list(choose(known))))
+
+        return {memory.id: memory for memory in await self._database.read(script)}
+
     async def live_of_key(
         self, tenant: str, scope: Scope, key: str, now: datetime, *, as_of: datetime | None = None
     ) -> Memory | None:
@@ -59,7 +77,7 @@ class SqlMemories:
 
     async def page(self, tenant: str, query: MemoryQuery, now: datetime) -> list[tuple[int, Memory]]:
         """In order of writing."""
-        return await self._database.read(lambda: _page(tenant, query, now))
+        return await self._database.read(lambda: page(tenant, query, now))
 
     async def history(self, tenant: str, agent_id: str, memory_id: str) -> MemoryHistory:
         """Versions, and what replaced them."""
@@ -93,28 +111,10 @@ class SqlMemories:
         *,
         as_of: datetime | None = None,
     ) -> list[tuple[str, float]]:
-        """By the words of their keys."""
-        live, moments = holding(now, as_of)
-        chosen, kind_numbers = of_kinds(kinds)
-
-        def script() -> Script[list[tuple[str, float]]]:
-            rows = yield from fetch(
-                "SELECT m.memory_id, count(*) AS hits FROM key_segments AS k"
-                " JOIN memories AS m ON m.tenant = k.tenant AND m.number = k.number"
-                " WHERE k.tenant = ? AND k.agent_id = ? AND k.segment IN ??"
-                f" AND contact_id IN ?? AND {live} AND {chosen}"
-                " GROUP BY m.memory_id ORDER BY hits DESC, m.memory_id LIMIT ?",
-                tenant,
-                scope.agent_id,
-                list(words),
-                list(scope.read_buckets),
-                *moments,
-                *kind_numbers,
-                limit,
-            )
-            return [(row["memory_id"], float(row["hits"])) for row in rows]
-
-        return await self._database.read(script) if words else []
+        """By the words of their keys, one by one."""
+        if not words:
+            return []
+        return await self._database.read(lambda: by_key(tenant, scope, words, limit, now, kinds, as_of))
 
     async def of_messages(
         self,
@@ -138,24 +138,10 @@ class SqlMemories:
         as_of: datetime | None = None,
     ) -> list[Memory]:
         """Pinned ones, and the latest."""
-        live, moments = holding(now, as_of)
-        chosen, kind_numbers = of_kinds((kinds or frozenset(Kind)) - {Kind.TASK})
-
-        def script() -> Script[list[Memory]]:
-            rows = yield from fetch(
-                f"SELECT {COLUMNS} FROM memories WHERE tenant = ? AND agent_id = ? AND contact_id IN ??"
-                f" AND {live} AND {chosen}"
-                " ORDER BY pinned DESC, coalesce(accessed, created) DESC LIMIT ?",
-                tenant,
-                scope.agent_id,
-                list(scope.read_buckets),
-                *moments,
-                *kind_numbers,
-                STANDING_CANDIDATES,
-            )
-            return (yield from memories_of(tenant, scope.agent_id, rows))
-
-        return await self._database.read(script) if kind_numbers else []
+        wanted = (kinds or frozenset(Kind)) - {Kind.TASK}
+        if not wanted:
+            return []
+        return await self._database.read(lambda: standing(tenant, scope, now, wanted, as_of))
 
     async def count_access(
         self, tenant: str, agent_id: str, memory_ids: Sequence[str], now: datetime
@@ -225,29 +211,50 @@ class SqlMemories:
         jobs = [index_job(agent_id, memory.id, memory.revision, suffix) for memory in found.values()]
         await self._database.write(lambda: put_jobs(tenant, jobs))
 
-    async def live_ids(self, after: int, limit: int, now: datetime) -> list[LiveMemory]:
+    async def kept(self, after: int, limit: int, now: datetime) -> list[KeptMemory]:
         """Of every tenant."""
         rows = await self._database.read(
             lambda: fetch(
-                "SELECT number, tenant, agent_id, memory_id FROM memories WHERE number > ?"
-                f" AND {LASTS.format(m='')} ORDER BY number LIMIT ?",
-                after,
+                f"SELECT number, tenant, agent_id, memory_id, {(LASTS + UNEXPIRED).format(m='')} AS lasts"
+                " FROM memories WHERE number > ? ORDER BY number LIMIT ?",
                 to_micros(now),
+                to_micros(now),
+                after,
                 limit,
             )
         )
         return [
-            LiveMemory(
+            KeptMemory(
                 number=row["number"],
                 tenant=row["tenant"],
                 agent_id=row["agent_id"],
                 memory_id=row["memory_id"],
+                lasts=bool(row["lasts"]),
             )
             for row in rows
         ]
 
+    async def lasting(
+        self, tenant: str, agent_id: str, memory_ids: Sequence[str], now: datetime
+    ) -> dict[str, bool]:
+        """Without the rest of the rows, of which there may be very many."""
+        rows = await self._database.read(
+            lambda: fetch(
+                f"SELECT memory_id, {(LASTS + UNEXPIRED).format(m='')} AS lasts FROM memories"
+                " WHERE tenant = ? AND agent_id = ? AND memory_id IN ??",
+                to_micros(now),
+                to_micros(now),
+                tenant,
+                agent_id,
+                list(memory_ids),
+            )
+        )
+        return {row["memory_id"]: bool(row["lasts"]) for row in rows}
+
 
 def _by_ids(tenant: str, agent_id: str, ids: list[str]) -> Script[list[Memory]]:
+    if not ids:
+        return []
     rows = yield from fetch(
         f"SELECT {COLUMNS} FROM memories WHERE tenant = ? AND agent_id = ? AND memory_id IN ??",
         tenant,
@@ -255,6 +262,30 @@ def _by_ids(tenant: str, agent_id: str, ids: list[str]) -> Script[list[Memory]]:
         ids,
     )
     return (yield from memories_of(tenant, agent_id, rows))
+
+
+def _eligible(
+    tenant: str,
+    scope: Scope,
+    memory_ids: Sequence[str],
+    now: datetime,
+    kinds: frozenset[Kind],
+    as_of: datetime | None,
+) -> Script[dict[str, float]]:
+    live, moments = holding(now, as_of)
+    chosen, kind_numbers = of_kinds(kinds)
+    rows = yield from fetch(
+        "SELECT memory_id, contact_id, confidence FROM memories"
+        f" WHERE tenant = ? AND agent_id = ? AND memory_id IN ?? AND {live} AND {chosen}",
+        tenant,
+        scope.agent_id,
+        list(memory_ids),
+        *moments,
+        *kind_numbers,
+    )
+    # Not in the statement: SQLite would begin with the rows of the buckets in place of the ids.
+    buckets = set(scope.read_buckets)
+    return {row["memory_id"]: row["confidence"] for row in rows if row["contact_id"] in buckets}
 
 
 def _of_key(
@@ -273,30 +304,6 @@ def _of_key(
     return (yield from memories_of(tenant, scope.agent_id, rows))
 
 
-def _page(tenant: str, query: MemoryQuery, now: datetime) -> Script[list[tuple[int, Memory]]]:
-    every = query.include_superseded and query.as_of is None
-    conditions: list[Condition] = [
-        ("tenant = ? AND agent_id = ?", [tenant, query.scope.agent_id]),
-        ("contact_id IN ?? AND number > ?", [list(query.scope.read_buckets), query.after]),
-        ("TRUE", []) if every else holding(now, query.as_of),
-        of_kinds(query.kinds),
-        _with_prefix(query.key_prefix),
-    ]
-    arguments: list[Value] = [argument for _, given in conditions for argument in given]
-    rows = yield from fetch(
-        f"SELECT number, {COLUMNS} FROM memories WHERE {' AND '.join(text for text, _ in conditions)}"
-        " ORDER BY number LIMIT ?",
-        *arguments,
-        query.limit,
-    )
-    memories = yield from memories_of(tenant, query.scope.agent_id, rows)
-    return [(row["number"], memory) for row, memory in zip(rows, memories, strict=True)]
-
-
-def _with_prefix(prefix: str) -> Condition:
-    return ("key >= ? AND key < ?", [prefix, prefix + ABOVE_KEYS]) if prefix else ("TRUE", [])
-
-
 def _of_messages(
     tenant: str, scope: Scope, refs: Sequence[MessageRef], now: datetime, as_of: datetime | None
 ) -> Script[dict[MessageRef, list[str]]]:
@@ -310,7 +317,8 @@ def _of_messages(
             "SELECT s.message_id, s.memory_id FROM memory_sources AS s JOIN memories AS m"
             " ON m.tenant = s.tenant AND m.agent_id = s.agent_id AND m.memory_id = s.memory_id"
             " WHERE s.tenant = ? AND s.agent_id = ? AND s.conversation_id = ? AND s.message_id IN ??"
-            f" AND contact_id IN ?? AND {live} ORDER BY s.memory_id",
+            # Not a bare column: SQLite would go through all sources of the agent, for their order.
+            f" AND contact_id IN ?? AND {live} ORDER BY s.memory_id || ''",
             tenant,
             scope.agent_id,
             conversation_id,

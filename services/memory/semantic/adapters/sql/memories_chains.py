@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from services.kit.outbox import put_jobs
 from services.kit.sql import Row, Script, execute_many, fetch
 from services.memory.semantic.adapters.index_jobs import index_job
@@ -82,17 +84,23 @@ def forget(tenant: str, agent_id: str, memory_id: str) -> Script[list[str]]:
     if (yield from find(tenant, agent_id, memory_id)) is None:
         return []
     gone = yield from _replaced_within_key(tenant, agent_id, chosen.key, [chosen.contact_id])
-    yield from _delete(tenant, agent_id, gone)
+    yield from delete(tenant, agent_id, list(gone))
     jobs = [index_job(agent_id, id_, row["revision"] + 1) for id_, row in gone.items()]
     yield from put_jobs(tenant, jobs)
     return list(gone)
 
 
-def _delete(tenant: str, agent_id: str, gone: dict[str, Row]) -> Script[None]:
-    """Whatever names them. That one of them replaced another stays known, so that it can be undone."""
+def delete(tenant: str, agent_id: str, memory_ids: Sequence[str]) -> Script[None]:
+    """Memories and whatever names them. That one of them replaced another stays known, to be undone."""
+    numbers = yield from fetch(
+        "SELECT number FROM memories WHERE tenant = ? AND agent_id = ? AND memory_id IN ??",
+        tenant,
+        agent_id,
+        list(memory_ids),
+    )
     yield from execute_many(
         "DELETE FROM key_segments WHERE tenant = ? AND number = ?",
-        [(tenant, row["number"]) for row in gone.values()],
+        [(tenant, row["number"]) for row in numbers],
     )
     for table, column in (
         ("memory_sources", "memory_id"),
@@ -103,5 +111,5 @@ def _delete(tenant: str, agent_id: str, gone: dict[str, Row]) -> Script[None]:
     ):
         yield from execute_many(
             f"DELETE FROM {table} WHERE tenant = ? AND agent_id = ? AND {column} = ?",
-            [(tenant, agent_id, memory_id) for memory_id in gone],
+            [(tenant, agent_id, memory_id) for memory_id in memory_ids],
         )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from services.kit.errors import VersionConflict
+from services.kit.errors import Exists, VersionConflict
 from services.kit.ids import new_id
 from services.kit.outbox import put_jobs
 from services.kit.sql import Script, Value, execute_many, fetch, first
@@ -20,19 +20,24 @@ from services.memory.semantic.adapters.sql.memories_rows import (
     lock_keys,
     memories_of,
 )
+from services.memory.semantic.adapters.sql.memories_told import is_new_telling
 from services.memory.semantic.adapters.sql.supersessions import Replacement, end
 from services.memory.semantic.app.ports import Remembered
 from services.memory.semantic.domain.memory import (
     CONFIDENCE,
+    EXTRACTED,
     Cause,
     Kind,
     Memory,
+    MessageRef,
     NewMemory,
+    expiry,
     key_segments,
     kind_of,
     verification_of,
 )
 
+TOLD = "its messages have told this before"
 INSERT = (
     "INSERT INTO memories (tenant, memory_id, agent_id, contact_id, key, version, value, fact_type, kind,"
     " pinned, confidence, source, provenance, created, updated, valid_from, valid_to, ended, supersedes,"
@@ -50,19 +55,27 @@ class WriteRules:
 
 
 def remember(tenant: str, new: NewMemory, now: datetime, rules: WriteRules) -> Script[Remembered]:
-    """See the port."""
+    """See the port.
+
+    What is extracted late does not replace what holds from later on, and a message tells of a key once: what
+    has been replaced or forgotten since does not come back.
+    """
     yield from lock_keys(tenant, new.scope.agent_id, [new.key])
     known = yield from answered(tenant, new)
     if known is not None:
         return known
+    extracted = new.source in EXTRACTED
+    if extracted and not (yield from is_new_telling(tenant, new)):
+        raise Exists(TOLD)
     replaceable = yield from _replaceable(tenant, new, now)
     # Time doesn't go back within a key, whatever the clocks of its writers.
     now = max([now, *(old.created for old in replaceable)])
     begins = new.valid_from or now
     replaceable = [old for old in replaceable if not old.superseded_by or _holds_after(old, begins)]
     live = [old for old in replaceable if old.live(max(begins, now))]
-    if len(live) == 1 and _same(live[0], new):
-        result = Remembered(memory=live[0], created=False)
+    later = [old for old in live if extracted and old.valid_from > begins]
+    if later or (len(live) == 1 and _same(live[0], new)):
+        result = Remembered(memory=(later or live)[-1], created=False)
     else:
         replaceable.sort(key=lambda old: (old.live(max(begins, now)), old.version))
         result = Remembered(memory=(yield from _insert(tenant, new, replaceable, now, rules)), created=True)
@@ -134,28 +147,29 @@ def _insert(
         None if new.valid_to is None else to_micros(new.valid_to),
         None if new.valid_to is None else to_micros(now),
         replaced[-1].id if replaced else "",
-        to_micros(max(begins, now) + rules.task_lifetime) if task else None,
+        to_micros(expiry(max(begins, now), rules.task_lifetime)) if task else None,
         int(verification_of(new.fact_type, verify=rules.verify)),
     )
     assert row is not None
-    yield from _insert_ways(tenant, new, memory_id, row["number"])
+    yield from insert_ways(tenant, agent, new.key, new.provenance, memory_id, row["number"])
     yield from put_jobs(tenant, [index_job(agent, memory_id, 1)])
     written = yield from find_whole(tenant, agent, memory_id)
     assert written is not None
     return written
 
 
-def _insert_ways(tenant: str, new: NewMemory, memory_id: str, number: int) -> Script[None]:
-    """The words and the messages by which the memory is found."""
-    agent = new.scope.agent_id
+def insert_ways(
+    tenant: str, agent: str, key: str, provenance: Sequence[MessageRef], memory_id: str, number: int
+) -> Script[None]:
+    """The words and the messages by which a memory is found."""
     yield from execute_many(
         "INSERT INTO key_segments (tenant, agent_id, segment, number) VALUES (?, ?, ?, ?)",
-        [(tenant, agent, segment, number) for segment in key_segments(new.key)],
+        [(tenant, agent, segment, number) for segment in key_segments(key)],
     )
     yield from execute_many(
         "INSERT INTO memory_sources (tenant, agent_id, conversation_id, message_id, memory_id)"
         " VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-        [(tenant, agent, r.conversation_id, r.message_id, memory_id) for r in new.provenance],
+        [(tenant, agent, r.conversation_id, r.message_id, memory_id) for r in provenance],
     )
 
 

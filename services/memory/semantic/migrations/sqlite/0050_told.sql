@@ -1,0 +1,10 @@
+-- What messages have told already: an extraction that is repeated, late or of a range that is about to be covered
+-- writes nothing again, also when the memory was replaced or forgotten since (J-8, J-9). Ids and digests only.
+CREATE TABLE told (
+    tenant TEXT NOT NULL,
+    agent_id TEXT NOT NULL,
+    conversation_id TEXT NOT NULL,
+    message_id TEXT NOT NULL,
+    key_digest TEXT NOT NULL, -- of the memory's key
+    PRIMARY KEY (tenant, agent_id, conversation_id, message_id, key_digest)
+) WITHOUT ROWID;
