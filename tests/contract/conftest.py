@@ -15,8 +15,10 @@ from services.kit.sql import SqlDatabase
 from services.kit.sqlite import Database, SqliteScripts
 from tests.postgres_server import SharedServer, shared_server
 
+COMPACTOR = files("services.compactor") / "migrations"
 EPISODIC = files("services.memory.episodic") / "migrations"
 SEMANTIC = files("services.memory.semantic") / "migrations"
+GATEWAY = files("services.gateway") / "migrations"
 
 
 @pytest.fixture(scope="session")
@@ -29,7 +31,7 @@ Pair = tuple[SqlDatabase, SqlDatabase]
 
 
 @asynccontextmanager
-async def _pair(request: pytest.FixtureRequest, migrations: Traversable, path: Path) -> AsyncIterator[Pair]:
+async def pair_of(request: pytest.FixtureRequest, migrations: Traversable, path: Path) -> AsyncIterator[Pair]:
     """A database, empty, as two replicas see it; a SQLite file has one owner, so it is one twice."""
     if request.param == "sqlite":
         file = await Database.open(path, migrations / "sqlite", readers=2)
@@ -48,7 +50,7 @@ async def _pair(request: pytest.FixtureRequest, migrations: Traversable, path: P
 @pytest.fixture(params=["sqlite", "postgres"])
 async def episodic_sql_pair(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Pair]:
     """Episodic's database as two replicas see it."""
-    async with _pair(request, EPISODIC, tmp_path / "episodic.db") as pair:
+    async with pair_of(request, EPISODIC, tmp_path / "episodic.db") as pair:
         yield pair
 
 
@@ -61,7 +63,7 @@ def episodic_sql(episodic_sql_pair: Pair) -> SqlDatabase:
 @pytest.fixture(params=["sqlite", "postgres"])
 async def semantic_sql_pair(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Pair]:
     """Semantic's database of memories as two replicas see it."""
-    async with _pair(request, SEMANTIC, tmp_path / "semantic.db") as pair:
+    async with pair_of(request, SEMANTIC, tmp_path / "semantic.db") as pair:
         yield pair
 
 
@@ -69,3 +71,26 @@ async def semantic_sql_pair(request: pytest.FixtureRequest, tmp_path: Path) -> A
 def semantic_sql(semantic_sql_pair: Pair) -> SqlDatabase:
     """Semantic's database of memories, empty."""
     return semantic_sql_pair[0]
+
+
+@pytest.fixture(params=["memory", "sqlite", "postgres"])
+async def gateway_sql_pair(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Pair | None]:
+    """The gateway's database as two replicas see it; None where the suite's adapter is in memory."""
+    if request.param == "memory":
+        yield None
+        return
+    async with pair_of(request, GATEWAY, tmp_path / "gateway.db") as pair:
+        yield pair
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+async def compactor_sql_pair(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Pair]:
+    """The Compactor's database as two replicas see it."""
+    async with pair_of(request, COMPACTOR, tmp_path / "compactor.db") as pair:
+        yield pair
+
+
+@pytest.fixture
+def compactor_sql(compactor_sql_pair: Pair) -> SqlDatabase:
+    """The Compactor's database, empty."""
+    return compactor_sql_pair[0]

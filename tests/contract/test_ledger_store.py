@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -10,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from services.compactor.adapters.memory import MemoryLedger
-from services.compactor.adapters.sqlite import SqliteLedger, open_database
+from services.compactor.adapters.sql.ledger import SqlLedger
 from services.compactor.app.ports import Cursor, Ledger, Query, Reach
 from services.compactor.domain.ledger import (
+    STEPS_BEHIND,
     TRANSITIONS,
     Backoff,
     Event,
@@ -26,6 +27,8 @@ from services.compactor.domain.ledger import (
     succeeded,
 )
 from services.kit.errors import JobStateConflict, NotFound
+from tests.contract.conftest import COMPACTOR, pair_of
+from tests.memory_ledger import MemoryLedger
 
 T0 = datetime(2026, 1, 1, 12, tzinfo=UTC)
 LEASE = timedelta(seconds=60)
@@ -36,14 +39,19 @@ ALL = Query(reach=ACME)
 ATTEMPTS = 5
 
 
-@pytest.fixture(params=["memory", "sqlite"])
-async def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Ledger]:
+@pytest.fixture(params=["memory", "sqlite", "postgres"])
+async def ledgers(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[tuple[Ledger, Ledger]]:
+    """One ledger as two processes see it."""
     if request.param == "memory":
-        yield MemoryLedger()
+        yield (ledger := MemoryLedger()), ledger
         return
-    database = await open_database(tmp_path / "compactor.db")
-    yield SqliteLedger(database)
-    await database.close()
+    async with pair_of(request, COMPACTOR, tmp_path / "compactor.db") as (one, other):
+        yield SqlLedger(one), SqlLedger(other)
+
+
+@pytest.fixture
+def ledger(ledgers: tuple[Ledger, Ledger]) -> Ledger:
+    return ledgers[0]
 
 
 def new(
@@ -248,11 +256,11 @@ async def test_a_process_frees_the_leases_of_its_former_self_only(ledger: Ledger
 @pytest.mark.parametrize("way", ["expiry", "restart"])
 async def test_a_job_that_takes_its_worker_down_dies_alone(ledger: Ledger, way: str) -> None:
     """J-3: one bad item costs one item, even when it kills the process every time."""
-    await enqueue(ledger, *(new(f"k{i}") for i in range(8)))
+    await enqueue(ledger, *(new(f"k{i}") for i in range(64)))
     now, rounds = T0, 0
     while True:
         rounds += 1
-        assert rounds < 100
+        assert rounds < 200
         batch = await claim(ledger, now)
         if not batch:
             break
@@ -335,6 +343,16 @@ async def test_claims_rotate_over_tenants_then_agents(ledger: Ledger) -> None:
     assert [group.tenant for group in turns].count("acme") == 3
     assert [(g.tenant, g.agent_id) for g in turns if g.tenant == "acme"][:2] == [("acme", "a"), ("acme", "b")]
     assert all(one.tenant != two.tenant for one, two in pairwise(turns))
+
+
+async def test_indexing_goes_first_and_never_keeps_the_rest_from_its_turn(ledger: Ledger) -> None:
+    """J-4, S-16: callers wait for what is indexed."""
+    await enqueue(ledger, *(new(f"i{i}") for i in range(200)))
+    await enqueue(ledger, *(new(f"e{i}", type_="extract_messages") for i in range(3)))
+    types = [job.type for _ in range(203) for job in await claim(ledger, limit=1)]
+    assert Counter(types) == {"index_message": 200, "extract_messages": 3}
+    turns = [place for place, type_ in enumerate(types) if type_ == "extract_messages"]
+    assert all(STEPS_BEHIND - 2 < two - one < STEPS_BEHIND + 2 for one, two in pairwise(turns))
 
 
 async def test_a_tenant_and_a_limited_credential_see_their_own_only(ledger: Ledger) -> None:

@@ -8,8 +8,13 @@ from importlib import resources
 import pytest
 from google.protobuf.descriptor import ServiceDescriptor
 from google.protobuf.descriptor_pb2 import MethodOptions
+from palimpsest.derived.v1 import derived_pb2
+from palimpsest.documents.v1 import documents_pb2
 from palimpsest.gateway.v1 import gateway_pb2
+from palimpsest.graph.v1 import graph_pb2
 from palimpsest.history.v1 import history_pb2
+from palimpsest.insight.v1 import insight_pb2
+from palimpsest.settings.v1 import settings_pb2
 from palimpsest.state.v1 import state_pb2
 from palimpsest.working.v1 import working_pb2
 
@@ -25,7 +30,22 @@ SERVICES: list[ServiceDescriptor] = [
     history_pb2.DESCRIPTOR.services_by_name["HistoryService"],
     working_pb2.DESCRIPTOR.services_by_name["WorkingMemoryService"],
     state_pb2.DESCRIPTOR.services_by_name["StateService"],
+    derived_pb2.DESCRIPTOR.services_by_name["DerivedWorkService"],
+    documents_pb2.DESCRIPTOR.services_by_name["DocumentsService"],
+    graph_pb2.DESCRIPTOR.services_by_name["GraphService"],
+    insight_pb2.DESCRIPTOR.services_by_name["InsightService"],
 ]
+BEHIND = {
+    "DerivedWorkService": "compactor",
+    "DocumentsService": "compactor",
+    "GraphService": "compactor",
+    "InsightService": "compactor",
+}
+"""Which service serves what is passed on; Episodic, if not named."""
+
+
+SETTINGS = settings_pb2.DESCRIPTOR.services_by_name["SettingsService"]
+"""The gateway's own, beside the first."""
 
 
 def named(file: str) -> list[tuple[str, str, bool, bool]]:
@@ -40,7 +60,7 @@ def named(file: str) -> list[tuple[str, str, bool, bool]]:
 
 def test_every_method_of_every_service_of_the_gateway_is_in_the_service_config() -> None:
     """Once, and all but the streams with a timeout."""
-    methods = [(service.full_name, method) for service in SERVICES for method in service.methods]
+    methods = [(service.full_name, method) for service in (*SERVICES, SETTINGS) for method in service.methods]
     found = named("gateway")
     assert sorted((service, method) for service, method, _, _ in found) == sorted(
         (service, method.name) for service, method in methods
@@ -56,22 +76,25 @@ def test_every_method_of_every_service_of_the_gateway_is_in_the_service_config()
 
 
 @pytest.mark.parametrize("service", SERVICES[1:], ids=lambda service: service.name)
-def test_episodic_gives_the_services_that_are_passed_on_a_timeout_of_its_own(
+def test_services_that_are_passed_on_have_a_timeout_of_their_own(
     service: ServiceDescriptor,
 ) -> None:
     """And less than the gateway's, so that the answer of the one behind still arrives."""
     ours = {f"/{service.full_name}/{m.name}" for m in service.methods if not m.server_streaming}
-    behind, before = (method_timeouts(service_config(name)) for name in ("episodic", "gateway"))
+    owner = BEHIND.get(service.name, "episodic")
+    behind, before = (method_timeouts(service_config(name)) for name in (owner, "gateway"))
     assert ours <= set(behind)
     assert all(behind[path] <= before[path] for path in ours)
 
 
-@pytest.mark.parametrize("file", ["gateway", "episodic"])
+@pytest.mark.parametrize("file", ["gateway", "episodic", "compactor"])
 def test_what_may_be_called_twice_is_retried_and_nothing_else(file: str) -> None:
     """By what the protos say; of those that say nothing, those whose second call is no change."""
     retried = {(service, method) for service, method, _, retry in named(file) if retry}
     no_change = {"SwitchLeaf", "PutOverlay", "PutCollection"}
     for service in SERVICES[1:]:
+        if file not in ("gateway", BEHIND.get(service.name, "episodic")):
+            continue
         for method in service.methods:
             level = method.GetOptions().idempotency_level
             harmless = level != MethodOptions.IDEMPOTENCY_UNKNOWN or method.name in no_change

@@ -10,14 +10,14 @@ import pytest
 from palimpsest.semantic.v1 import semantic_pb2
 
 from services.compactor.adapters.index_handler import IndexHandler, message_item
-from services.compactor.adapters.memory import MemoryLedger
 from services.compactor.adapters.owner import FILE, worker_id
 from services.compactor.app.housekeeping import Retention, delete_old
 from services.compactor.app.jobs import Jobs
 from services.compactor.app.ports import Done, Failed, Query, Reach
-from services.compactor.app.wake import Wake
+from services.compactor.app.wake import LocalWake
 from services.compactor.domain.ledger import Job, JobState, NewJob, succeeded
 from services.kit.errors import DependencyDown, StartupError
+from tests.memory_ledger import MemoryLedger
 
 T0 = datetime(2026, 1, 1, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -71,7 +71,7 @@ async def test_a_slow_watcher_gets_each_job_once_as_it_is_by_then() -> None:
     """Nothing is queued for it: what it has not taken is read when it takes it."""
     ledger = MemoryLedger()
     jobs = await claimed(ledger, 250)
-    updates = Jobs(ledger, Wake(), lambda: T0, max_attempts=5).watch(ALL, interval=0, until_idle=True)
+    updates = Jobs(ledger, LocalWake(), lambda: T0, max_attempts=5).watch(ALL, interval=0, until_idle=True)
     first = await anext(updates)
     assert {job.state for job in first.jobs} == {JobState.RUNNING}
     await ledger.settle([succeeded(job) for job in jobs], T0)

@@ -8,13 +8,13 @@ from typing import Any, cast
 
 import pytest
 from palimpsest.common.v1 import recall_pb2, resources_pb2
+from palimpsest.documents.v1 import documents_pb2
 from palimpsest.episodic.v1 import episodic_pb2
 from palimpsest.history.v1 import overlays_pb2, windows_pb2
 from palimpsest.semantic.v1 import semantic_pb2
 from palimpsest.working.v1 import checkpoints_pb2, context_pb2, notes_pb2, prompt_pb2
 
-from services.gateway.adapters.sources import QUERY_BYTES, STANDING_DOWN, ServiceSources
-from services.gateway.app.backends import Backends
+from services.gateway.adapters.sources import QUERY_BYTES, STANDING_DOWN, THEMES_DOWN, ServiceSources
 from services.gateway.app.ports import Found
 from services.gateway.app.prompting import Prompting
 from services.gateway.domain.parts import Layer, LayerKind, Prompt, WorkingSources
@@ -25,6 +25,7 @@ from services.kit.errors import (
     NotFound,
 )
 from services.kit.times import to_timestamp
+from tests.unit.gateway_parts import backends
 
 START = datetime(2026, 3, 1, 9, tzinfo=UTC)
 
@@ -142,19 +143,33 @@ class FakeSemantic:
         return semantic_pb2.CountAccessResponse()
 
 
-def prompting(episodic: FakeEpisodic, semantic: FakeSemantic) -> Prompting:
-    nothing = cast(Any, None)
+class FakeDocuments:
+    """An attractor of these basins, or none, or an error."""
+
+    def __init__(self, *basins: documents_pb2.Basin, broken: Exception | None = None) -> None:
+        self.basins = basins
+        self.broken = broken
+
+    async def ListBasins(self, request: documents_pb2.ListBasinsRequest) -> documents_pb2.ListBasinsResponse:
+        if self.broken is not None:
+            raise self.broken
+        if not self.basins:
+            raise NotFound("attractor", request.agent_id)
+        return documents_pb2.ListBasinsResponse(basins=self.basins)
+
+
+def prompting(
+    episodic: FakeEpisodic, semantic: FakeSemantic, documents: FakeDocuments | None = None
+) -> Prompting:
     ours = cast(Any, episodic)
-    backends = Backends(
+    behind = backends(
         episodic=ours,
         history=ours,
         working=ours,
-        state=nothing,
-        semantic=cast(Any, semantic),
-        compactor=nothing,
-        embedder=nothing,
+        semantic=semantic,
+        documents=cast(Any, documents or FakeDocuments()),
     )
-    return Prompting(ServiceSources(backends))
+    return Prompting(ServiceSources(behind))
 
 
 async def assembled(
@@ -367,3 +382,20 @@ async def test_working_memory_shows_what_there_is_and_names_it() -> None:
     ]
     empty, _ = await assembled(FakeEpisodic(), FakeSemantic())
     assert layer_of(empty, LayerKind.WORKING).text == ""
+
+
+async def test_the_attractor_stands_before_the_memories_and_its_absence_is_no_failure() -> None:
+    """SPEC G-1, J-12."""
+    basins = (
+        documents_pb2.Basin(id="b2", name="Garden", label="tomatoes", weight=0.7),
+        documents_pb2.Basin(id="b1", label="PostgreSQL", weight=0.3),
+    )
+    made = prompting(FakeEpisodic(), FakeSemantic(), FakeDocuments(*basins))
+    found = await made.assemble("ada", "c", "so?", author="Ann", budget=0, wait_for=())
+    (facts,) = (layer for layer in found.prompt.layers if layer.kind is LayerKind.FACTS)
+    assert facts.text.index("- PostgreSQL\n- Garden") < facts.text.index("the user is Ann")
+    assert found.found.failures == ()
+    away = prompting(FakeEpisodic(), FakeSemantic(), FakeDocuments(broken=DependencyDown()))
+    without = await away.assemble("ada", "c", "so?", author="Ann", budget=0, wait_for=())
+    assert "the user is Ann" in without.prompt.text
+    assert list(named(without.found).values()) == [THEMES_DOWN]

@@ -5,15 +5,15 @@ from __future__ import annotations
 import asyncio
 import gc
 from collections.abc import AsyncIterator, Sequence
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from palimpsest.episodic.v1 import episodic_pb2
 from palimpsest.gateway.v1 import conversations_pb2 as pb
 
-from services.gateway.app.backends import Backends
 from services.gateway.app.recording import MAX_IN_FLIGHT, IngestStream
 from services.kit.errors import DependencyDown, InvalidField, NotFound, PalimpsestError
+from tests.unit.gateway_parts import backends
 
 
 class HeldEpisodic:
@@ -57,17 +57,8 @@ class HeldEpisodic:
 
 
 def stream_over(episodic: HeldEpisodic) -> IngestStream:
-    nothing = cast(Any, None)
-    backends = Backends(
-        episodic=cast(Any, episodic),
-        history=nothing,
-        working=nothing,
-        state=nothing,
-        semantic=nothing,
-        compactor=nothing,
-        embedder=nothing,
-    )
-    return IngestStream(backends)
+    behind = backends(episodic=episodic)
+    return IngestStream(behind)
 
 
 def chunk(place: str, messages: int = 1, parent: str = "") -> pb.IngestStreamRequest:

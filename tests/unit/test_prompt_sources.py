@@ -12,11 +12,11 @@ from palimpsest.semantic.v1 import semantic_pb2
 from palimpsest.working.v1 import prompt_pb2
 
 from services.gateway.adapters.sources import STANDING_DOWN, ServiceSources
-from services.gateway.app.backends import Backends
 from services.gateway.app.ports import Found
 from services.gateway.app.prompting import Prompting
 from services.gateway.domain.parts import Prompt
 from services.kit.errors import DeadlineExceeded, DependencyDown, NotFound, PalimpsestError
+from tests.unit.gateway_parts import NoAttractor, backends
 
 
 class Episodic:
@@ -70,17 +70,11 @@ class Semantic:
 
 
 async def assembled(semantic: Semantic) -> tuple[Prompt, Found]:
-    nothing, episodic = cast(Any, None), cast(Any, Episodic())
-    backends = Backends(
-        episodic=episodic,
-        history=episodic,
-        working=episodic,
-        state=nothing,
-        semantic=cast(Any, semantic),
-        compactor=nothing,
-        embedder=nothing,
+    episodic = Episodic()
+    behind = backends(
+        episodic=episodic, history=episodic, working=episodic, semantic=semantic, documents=NoAttractor()
     )
-    made = await Prompting(ServiceSources(backends)).assemble(
+    made = await Prompting(ServiceSources(behind)).assemble(
         "ada", "c", "hello", author="", budget=0, wait_for=[]
     )
     return made.prompt, made.found

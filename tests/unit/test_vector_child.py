@@ -11,6 +11,7 @@ from services.kit.frames import Frame
 from services.memory.semantic.adapters.vectors_edge_child import (
     BATCH_POINTS,
     OPTIMIZE_CHANGES,
+    OPTIMIZE_IDLE_POINT_SECONDS,
     OPTIMIZE_IDLE_SECONDS,
     SYNC_IDLE_SECONDS,
     Server,
@@ -45,9 +46,10 @@ class FakeLink:
 class FakeStore:
     """Notes what it is asked to do."""
 
-    def __init__(self, *, broken: bool = False) -> None:
+    def __init__(self, *, broken: bool = False, points: int = 0) -> None:
         self.done: list[str] = []
         self._broken = broken
+        self._points = points
 
     def search(self, *_: object) -> list[tuple[str, float]]:
         self.done.append("search")
@@ -63,6 +65,9 @@ class FakeStore:
 
     def flush(self) -> None:
         self.done.append("flush")
+
+    def size(self) -> int:
+        return self._points
 
     def optimize(self) -> None:
         self.done.append("optimize")
@@ -128,6 +133,14 @@ def test_it_optimises_only_when_idle_and_after_enough_changes(changes: int, opti
     assert store.done[:3] == [f"upsert {changes}", "search", "flush"]
     assert ("optimize" in store.done, OPTIMIZE_IDLE_SECONDS in link.waits) == (optimised, optimised)
     assert store.done.count("optimize") <= 1
+
+
+def test_a_large_index_is_optimised_after_a_longer_rest() -> None:
+    """SV-4: nothing is answered meanwhile, for the longer the more points there are."""
+    store = FakeStore(points=1_000_000)
+    link = run([[upsert(1, OPTIMIZE_CHANGES)], [], []], store)
+    assert store.done[-1] == "optimize"
+    assert link.waits[2] == 1_000_000 * OPTIMIZE_IDLE_POINT_SECONDS > OPTIMIZE_IDLE_SECONDS
 
 
 def test_a_start_without_requests_does_nothing() -> None:

@@ -8,13 +8,13 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from services.compactor.adapters.memory import MemoryLedger
 from services.compactor.app.calls import HANDLER_FAULT, TOO_SLOW, UNKNOWN_TYPE, Calls, Rules
 from services.compactor.app.ports import Done, Failed, Outcome, Query, Reach
-from services.compactor.app.wake import Wake
+from services.compactor.app.wake import LocalWake
 from services.compactor.app.worker import Worker, WorkerRules
 from services.compactor.domain.ledger import ACTIVE, Backoff, Job, JobState, NewJob
 from services.kit.errors import DependencyDown, InvalidField, Overloaded
+from tests.memory_ledger import MemoryLedger
 
 TYPE = "index_message"
 SECOND = timedelta(seconds=1)
@@ -76,7 +76,7 @@ class Bench:
     ) -> None:
         self.time = Time()
         self.ledger = MemoryLedger()
-        self.wake = Wake()
+        self.wake = LocalWake()
         backoff = Backoff(base=SECOND, cap=60 * SECOND, random=lambda: 1.0)
         rules = Rules(backoff=backoff, patience=1000, call_seconds=call_seconds)
         self.worker = Worker(

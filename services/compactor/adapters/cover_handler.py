@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC
 
 from google.protobuf.timestamp_pb2 import Timestamp
@@ -43,6 +43,9 @@ LOOKS = 2
 """How often a job looks what is due when another worker was faster."""
 DIGEST = 16
 """Characters of a digest in the id of a fold."""
+
+Flush = Callable[[str, str, Sequence[resources_pb2.Message]], Awaitable[object]]
+"""Keeps the lasting facts of an agent's conversation's messages; raises DependencyDown or Overloaded only."""
 
 _AUTHORS = {
     resources_pb2.ROLE_SYSTEM: "system",
@@ -98,10 +101,16 @@ class OverlayHandler(ABC):
         coverage = await self._history.GetCoverage(
             overlays_pb2.GetCoverageRequest(agent_id=agent_id, conversation_id=conversation_id)
         )
+        await self._keep(agent_id, conversation_id, coverage)
         wanted = await self._write(coverage)
         if wanted is not None:
             wanted.agent_id, wanted.conversation_id = agent_id, conversation_id
         return wanted
+
+    async def _keep(  # noqa: B027 - most handlers have nothing to keep
+        self, agent_id: str, conversation_id: str, coverage: overlays_pb2.GetCoverageResponse
+    ) -> None:
+        """Saves what outlasts the messages that are about to lie under an overlay."""
 
     @abstractmethod
     async def _write(
@@ -111,7 +120,24 @@ class OverlayHandler(ABC):
 
 
 class CoverHandler(OverlayHandler):
-    """Summarises the oldest messages that no overlay covers."""
+    """Summarises the oldest messages that no overlay covers, once their facts are kept (J-9)."""
+
+    def __init__(
+        self,
+        history: history_pb2_grpc.HistoryServiceAsyncStub,
+        summariser: Summariser,
+        lengths: Lengths,
+        flush: Flush | None = None,
+    ) -> None:
+        """Without `flush` nothing is kept but the summary."""
+        super().__init__(history, summariser, lengths)
+        self._flush = flush
+
+    async def _keep(
+        self, agent_id: str, conversation_id: str, coverage: overlays_pb2.GetCoverageResponse
+    ) -> None:
+        if self._flush is not None and coverage.uncovered:
+            await self._flush(agent_id, conversation_id, coverage.uncovered)
 
     async def _write(
         self, coverage: overlays_pb2.GetCoverageResponse

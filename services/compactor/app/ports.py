@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import Protocol
 
 from services.compactor.domain.ledger import Job, JobState, NewJob, Settlement
+from services.compactor.domain.progress import Derived
 
 Counts = Mapping[JobState, int]
 
@@ -63,7 +64,8 @@ class Changes:
 
 
 class Ledger(Protocol):
-    """The queue of derived work. Every method is one atomic step; time is always passed in.
+    """The queue of derived work. Every method is one atomic step (a claim: one for each tenant that it looks
+    at in vain, and one that takes); time is always passed in. Steps of a tenant come one after the other.
 
     Methods that name jobs of a claim (`heartbeat`, `settle`, `release`) act only on those that still run
     under the claim's fence, and ignore the others: a worker whose claim was taken over, or whose job was
@@ -78,9 +80,11 @@ class Ledger(Protocol):
     async def claim(self, owner: str, limit: int, lease: timedelta, now: datetime) -> list[Job]:
         """Takes up to `limit` due jobs of one group until now + lease; none when nothing is due.
 
-        The group: of the tenant that was served longest ago, the group that was served longest ago. A
-        suspect (SUSPECT_AFTER) is taken alone. Running jobs whose lease ended are due, whoever held it;
-        one that has no attempt left dies instead.
+        The group: of the tenant that was served longest ago, the group that was served longest ago; groups of
+        indexing, which callers wait for, are ahead of others by a bounded number of steps. Tenants with all
+        the claims they may have are passed over, and so may one that another worker is just served from. A
+        suspect (SUSPECT_AFTER) is taken alone. Running jobs whose lease ended are due, whoever held it; one
+        that has no attempt left dies instead.
         """
 
     async def heartbeat(self, jobs: Sequence[Job], lease: timedelta, now: datetime) -> set[str]:
@@ -114,10 +118,21 @@ class Ledger(Protocol):
         """How many jobs are in each state, zeros included. `query.states` is ignored. Not a scan of jobs."""
 
     async def changes(self, query: Query, since: Cursor, limit: int) -> Changes:
-        """The next `limit` changes after `since`; Cursor() begins with the oldest job that exists."""
+        """The next `limit` changes after `since`; Cursor() begins with the oldest job that exists.
+
+        Whoever goes on from each answer's cursor misses no change: revisions of a tenant become visible in
+        their order.
+        """
 
     async def delete_finished(self, finished_before: datetime, dead_before: datetime, limit: int) -> int:
         """Deletes up to `limit` jobs that ended before (dead ones: before `dead_before`); how many."""
+
+
+class ProgressStore(Protocol):
+    """How far conversations are derived."""
+
+    async def derived(self, tenant: str, agent_id: str, conversation_ids: Sequence[str]) -> list[Derived]:
+        """By conversation and kind, those of which the ledger has known a job; see domain.progress."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,7 +17,8 @@ class Lengths:
     A summary over messages gets `part` of their tokens, within `least` and `most`. What is folded gets
     `folded` of the overlays' share, at most `longest` (in any script that fits the 32 KiB of an overlay), and
     the newest overlays that together fit `kept` of it stay as they are: afterwards all of them are within
-    their share (E-7).
+    their share (E-7). A rolling summary (J-6) gets `part` of its conversation's tokens, within
+    `rolling_least` and `rolling_most`.
     """
 
     part: float = 0.12
@@ -26,10 +27,16 @@ class Lengths:
     folded: float = 1 / 3
     longest: int = 2000
     kept: float = 1 / 2
+    rolling_least: int = 240
+    rolling_most: int = 1000
 
     def of_messages(self, tokens: int) -> int:
         """Most tokens of a summary over messages of that many."""
         return min(max(math.ceil(tokens * self.part), self.least), self.most)
+
+    def of_rolling(self, tokens: int) -> int:
+        """Most tokens of the rolling summary of a conversation of that many."""
+        return min(max(math.ceil(tokens * self.part), self.rolling_least), self.rolling_most)
 
     def of_fold(self, share: int) -> int:
         """Most tokens of a fold when the overlays' share is that large."""

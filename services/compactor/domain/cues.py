@@ -22,11 +22,12 @@ OBJECTIVE = _any(
     "|ziel|ich möchte|wir wollen|ich brauche|bitte|objectif|je veux|je voudrais|quiero|necesito|objetivo"
     "|目标|目標|我想|我要|请|したい|ください|하고 싶"
 )
-DECISION = _any(
-    "decided|decision|agreed|let's go with|we'll use|we will use|settled on|chose|chosen"
-    "|important|remember|beschlossen|entschieden|wichtig|décidé|convenu|decidido|acordado|importante"
-    "|决定|決定|同意|必须|重要|決めた"
+_DECIDED_WORDS = (
+    "decided|agreed|let's go with|we'll use|we will use|settled on|chose|chosen|beschlossen"
+    "|entschieden|décidé|convenu|decidido|acordado|决定|決定|同意|決めた"
 )
+DECIDED = _any(_DECIDED_WORDS)
+DECISION = _any(f"{_DECIDED_WORDS}|decision|important|remember|wichtig|importante|必须|重要")
 _STATES = {
     Section.BLOCKED: _any(
         "blocked|blocker|stuck|waiting for|waiting on|does not work|doesn't work|can't get|fails|failing"
@@ -46,11 +47,30 @@ _STATES = {
         "|下一步|接下来|接下來|明天|次は|明日|待办"
     ),
 }
+_NOT_YET = re.compile(
+    r"\b(?:not|never|isn['’]t|aren['’]t|wasn['’]t|hasn['’]t|haven['’]t|won['’]t|can['’]t|nicht|nie|pas|no|nunca)"
+    r"(?:\s+\w+){0,2}?\s+(?:done|finished|completed|fixed|merged|deployed|shipped|implemented|released|resolved"
+    r"|erledigt|fertig|behoben|terminé|corrigé|terminado|hecho)\b|(?:没有|没|未|尚未)(?:完成|修复)|未完了",
+    re.IGNORECASE,
+)
+"""What is said not to be done."""
+_UNBLOCKED = _any(
+    "unblocked|works again|works now|no longer blocked|no longer fails|wieder frei|débloqué|desbloqueado"
+)
+"""What blocks no more."""
 
 
 def state(text: str) -> Section | None:
     """Which heading of work a statement belongs under, None for none."""
-    return next((section for section, words in _STATES.items() if words.search(text)), None)
+    found = next((section for section, words in _STATES.items() if words.search(text)), None)
+    if found is Section.COMPLETED and _NOT_YET.search(text):
+        return Section.ACTIVE
+    return Section.ACTIVE if found is Section.BLOCKED and _UNBLOCKED.search(text) else found
+
+
+def unblocks(text: str) -> bool:
+    """Whether it says that something blocks no more."""
+    return bool(_UNBLOCKED.search(text))
 
 
 def asks(text: str) -> bool:

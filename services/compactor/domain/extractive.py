@@ -4,6 +4,9 @@ Sentences are chosen for the weight of what they say that no chosen one has said
 rule of H. Lin and J. Bilmes, "Multi-document summarization via budgeted maximization of submodular functions"
 (2010), over weighted concepts as in D. Gillick and B. Favre, "A scalable global model for summarization"
 (2009). Concepts are terms, weighted by how central they are, and specifics, i.e. names, numbers, identifiers.
+Where sentences have vectors, those near to many others count more, and those near to a chosen one less (see
+nearness). What people say counts more than a model's answers, and the beginning of a message more than its
+rest (C.-Y. Lin and E. Hovy, "Identifying topics by position", 1997).
 """
 
 from __future__ import annotations
@@ -16,11 +19,12 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from services.compactor.domain import cues
+from services.compactor.domain.nearness import NO_VECTORS, Nearness, Vectors
 from services.compactor.domain.sentences import LONGEST, files, is_cjk, sentences, specifics, terms
 from services.compactor.domain.summaries import Section, Statement, Utterance, parse, render
 from services.kit.tokens import estimate_tokens
 
-NAME = "extractive-1"
+NAME = "extractive-2"
 CANDIDATES = 400  # sentences that are compared; of more, the heaviest
 LONGEST_TEXT = 6_000  # characters that are read of a message: its beginning and its end
 LONGEST_OUTPUT = 2_000  # the same of what tools returned
@@ -52,7 +56,9 @@ WEIGHT_OF = {
     Section.NEXT: 1.3,
 }
 DECISION_WEIGHT = 1.4
-QUESTION_WEIGHT = 0.5  # of a question that was answered: the answer says more
+MODEL_WEIGHT = 0.3  # of what a model says: it is long, and can be asked for again
+LEAD_WEIGHTS = (1.4, 1.15)  # of the first sentences of a message
+SHORTLIST = 64  # sentences that are compared by vectors
 OUTPUT_WEIGHT = 0.15  # of what a tool returned, and of code
 STALE_WEIGHT = 0.7  # of an older summary's plans and work in hand
 ELLIPSIS = "…"
@@ -60,7 +66,10 @@ ELLIPSIS = "…"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """A sentence that may be chosen; `place` is its order, `source` the part of the input that it is of."""
+    """A sentence that may be chosen; `place` is its order, `source` the part of the input that it is of.
+
+    `text` says who spoke, `sentence` only what was said.
+    """
 
     place: int
     source: int
@@ -69,20 +78,63 @@ class Candidate:
     day: str
     concepts: frozenset[str]
     factor: float
+    sentence: str = ""
 
 
-def summarise(messages: Sequence[Utterance], previous: str, max_tokens: int) -> str:
-    """What the messages say in at most `max_tokens` tokens; not empty if there is a message."""
-    messages = _clipped(messages)
+def summarise(
+    messages: Sequence[Utterance], previous: str, max_tokens: int, vectors: Vectors = NO_VECTORS
+) -> str:
+    """What the messages say in at most `max_tokens` tokens; not empty if there is a message.
+
+    `vectors` are those of `shortlist`, or none.
+    """
+    messages = clipped(messages)
     candidates = list(_candidates(messages))
-    paths = _ranked(files(f"{one.text}\n{one.output}") for one in messages)
-    authors = dict.fromkeys(one.author for one in messages)
-    text = _choose(candidates, paths, _known(previous).union(map(_marked, authors)), max_tokens)
-    return text or _cut(", ".join(authors), max_tokens)
+    paths = ranked(files(f"{one.text}\n{one.output}") for one in messages)
+    known = _known(parse(previous)) | _authors(messages)
+    text = _choose(candidates, paths, known, max_tokens, vectors)
+    return text or _cut(", ".join(dict.fromkeys(one.author for one in messages)), max_tokens)
 
 
-def _clipped(messages: Sequence[Utterance]) -> Sequence[Utterance]:
-    """The messages, each with as much of it as is read."""
+def shortlist(messages: Sequence[Utterance], known: Sequence[Statement] = ()) -> list[str]:
+    """The sentences whose vectors are of use to `summarise` and `additions`, at most SHORTLIST."""
+    messages = clipped(messages)
+    candidates = list(_candidates(messages))
+    weights = _weights(candidates, _known(known) | _authors(messages))
+    return list(dict.fromkeys(one.sentence for one in _heaviest(candidates, weights)))
+
+
+def additions(
+    messages: Sequence[Utterance],
+    known: Sequence[Statement],
+    fits: Callable[[Sequence[Statement]], bool],
+    vectors: Vectors = NO_VECTORS,
+) -> list[Statement]:
+    """What the messages say beyond what is known already, as far as it fits; without files."""
+    messages = clipped(messages)
+    candidates = list(_candidates(messages))
+    weights = _weights(candidates, _known(known) | _authors(messages))
+    said = [one.text for one in known]
+    fresh = [one for one in candidates if not any(text.startswith(one.text) for text in said)]
+    return _placed(_greedy(fresh, weights, lambda chosen: fits(_placed(chosen)), vectors))
+
+
+def best(statements: Sequence[Statement], fits: Callable[[Sequence[Statement]], bool]) -> list[Statement]:
+    """Those that say most, as far as they fit, in their order."""
+    candidates = [
+        _kept(statement, statement.text, place, place * STRETCHES // len(statements), newest=True)
+        for place, statement in enumerate(statements)
+    ]
+
+    def chosen_of(chosen: Sequence[Candidate]) -> list[Statement]:
+        return [statements[one.place] for one in sorted(chosen, key=lambda one: one.place)]
+
+    weights = _weights(candidates, frozenset())
+    return chosen_of(_greedy(candidates, weights, lambda chosen: fits(chosen_of(chosen)), NO_VECTORS))
+
+
+def clipped(messages: Sequence[Utterance]) -> Sequence[Utterance]:
+    """The messages, each with as much of it as is read; again is no change."""
     characters = sum(min(len(one.text), LONGEST_TEXT) for one in messages)
     limit = LONGEST_TEXT if characters <= MOST_CHARACTERS else MOST_CHARACTERS // len(messages)
     return [
@@ -115,7 +167,7 @@ def merge(summaries: Sequence[str], max_tokens: int) -> str:
                 continue
             for text in _pieces(statement.text):
                 candidates.append(_kept(statement, text, len(candidates), source, newest=newest))
-    paths = _ranked(named)
+    paths = ranked(named)
     return _choose(candidates, paths, frozenset(), max_tokens) or _cut(" ".join(paths), max_tokens)
 
 
@@ -137,6 +189,7 @@ def _kept(statement: Statement, text: str, place: int, source: int, *, newest: b
         day=statement.day,
         concepts=_concepts(text),
         factor=factor,
+        sentence=text,
     )
 
 
@@ -147,8 +200,10 @@ def _candidates(messages: Sequence[Utterance]) -> Iterator[Candidate]:
         answered = number < len(messages) - 1
         late = number >= len(messages) * LATE_PART
         output = [(line, True) for line, _ in islice(sentences(message.output), 1)]
-        for sentence, poor in [*sentences(message.text), *output]:
+        for number_in, (sentence, poor) in enumerate([*sentences(message.text), *output]):
             section, factor = _judged(sentence, message, poor=poor, answered=answered, late=late)
+            factor *= 1.0 if message.asks else MODEL_WEIGHT
+            factor *= LEAD_WEIGHTS[number_in] if number_in < len(LEAD_WEIGHTS) else 1.0
             yield Candidate(
                 place=place,
                 source=number * STRETCHES // len(messages),
@@ -157,6 +212,7 @@ def _candidates(messages: Sequence[Utterance]) -> Iterator[Candidate]:
                 day=message.day,
                 concepts=_concepts(sentence),
                 factor=factor,
+                sentence=sentence,
             )
             place += 1
 
@@ -173,7 +229,7 @@ def _judged(
     if message.asks and not late and cues.OBJECTIVE.search(sentence):
         return Section.OBJECTIVE, WEIGHT_OF[Section.OBJECTIVE]
     if asks:
-        return Section.DETAILS, QUESTION_WEIGHT
+        return Section.DETAILS, WEIGHT_OF[Section.DETAILS]
     section = cues.state(sentence)
     if section is not None and (late or section is Section.COMPLETED):
         return section, WEIGHT_OF[section]
@@ -190,8 +246,13 @@ def _marked(specific: str) -> str:
     return f" {specific}"
 
 
-def _known(previous: str) -> frozenset[str]:
-    return frozenset().union(*(_concepts(statement.text) for statement in parse(previous)))
+def _known(statements: Sequence[Statement]) -> frozenset[str]:
+    return frozenset().union(*(_concepts(statement.text) for statement in statements))
+
+
+def _authors(messages: Sequence[Utterance]) -> frozenset[str]:
+    """Who spoke: each statement says so anyway."""
+    return frozenset(_marked(one.author) for one in messages)
 
 
 def _weights(candidates: Sequence[Candidate], known: frozenset[str]) -> Mapping[str, float]:
@@ -214,8 +275,19 @@ def _weights(candidates: Sequence[Candidate], known: frozenset[str]) -> Mapping[
     return weights
 
 
+def _heaviest(candidates: Sequence[Candidate], weights: Mapping[str, float]) -> list[Candidate]:
+    """The SHORTLIST, the heaviest first."""
+    return heapq.nsmallest(
+        SHORTLIST, candidates, key=lambda one: (-_gain(one, one.concepts, weights), one.place)
+    )
+
+
 def _choose(
-    candidates: Sequence[Candidate], paths: Sequence[str], known: frozenset[str], max_tokens: int
+    candidates: Sequence[Candidate],
+    paths: Sequence[str],
+    known: frozenset[str],
+    max_tokens: int,
+    vectors: Vectors = NO_VECTORS,
 ) -> str:
     """The text of the files and of the best candidates that fit."""
     named: list[Statement] = []
@@ -228,7 +300,7 @@ def _choose(
         return estimate_tokens(render([*_placed(chosen), *named])) <= max_tokens
 
     weights = _weights(candidates, known)
-    chosen = _greedy(candidates, weights, fits)
+    chosen = _greedy(candidates, weights, fits, vectors)
     if candidates and not chosen:
         best = max(candidates, key=lambda one: (_gain(one, one.concepts, weights), -one.place))
         return _cut(best.text, max_tokens)
@@ -236,7 +308,10 @@ def _choose(
 
 
 def _greedy(
-    candidates: Sequence[Candidate], weights: Mapping[str, float], fits: Callable[[list[Candidate]], bool]
+    candidates: Sequence[Candidate],
+    weights: Mapping[str, float],
+    fits: Callable[[list[Candidate]], bool],
+    vectors: Vectors,
 ) -> list[Candidate]:
     """Whatever adds most, time after time, while it fits and is worth its place.
 
@@ -246,18 +321,22 @@ def _greedy(
     chosen: list[Candidate] = []
     said: set[str] = set()
     heard: Counter[int] = Counter()
+    near = Nearness(vectors, [one.sentence for one in _heaviest(candidates, weights)] if vectors else ())
+    candidates = [replace(one, factor=one.factor * near.centrality(one.sentence)) for one in candidates]
     queue = [(-_gain(one, one.concepts, weights), one.place, one) for one in candidates]
     queue = heapq.nsmallest(CANDIDATES, queue)
     least = -queue[0][0] * LEAST_GAIN if queue else 0.0
     while queue:
         _, place, one = heapq.heappop(queue)
         gain = _gain(one, one.concepts - said, weights) / math.sqrt(1 + heard[one.source])
+        gain *= near.novelty(one.sentence)
         if gain <= least:
             continue
         if queue and -gain > queue[0][0]:
             heapq.heappush(queue, (-gain, place, one))
         elif fits([*chosen, one]):
             chosen.append(one)
+            near.choose(one.sentence)
             said |= one.concepts
             heard[one.source] += 1
     return chosen
@@ -283,7 +362,7 @@ def _placed(chosen: Sequence[Candidate]) -> list[Statement]:
     return statements
 
 
-def _ranked(named: Iterable[Sequence[str]]) -> list[str]:
+def ranked(named: Iterable[Sequence[str]]) -> list[str]:
     """Paths by how often they are named, the latest first among equals."""
     counts: Counter[str] = Counter()
     latest: dict[str, int] = {}

@@ -67,6 +67,10 @@ VERDICTS: Final = frozenset({Event.SUCCEED, Event.FAIL, Event.DEFER, Event.GIVE_
 UNCOUNTED: Final = frozenset({Event.DEFER, Event.RELEASE})
 
 LOST_ERROR: Final = "INTERNAL: the worker was lost during the last attempt"
+WAITED_FOR: Final = frozenset({"index_memory", "index_message"})
+"""Types whose ends callers wait for (S-16): within a tenant their groups come first."""
+STEPS_BEHIND: Final = 64
+"""How many steps of the tenant the others stay behind those; then it is their turn all the same."""
 SUSPECT_AFTER: Final = 2
 """A job in this many calls that ended without a verdict on it is claimed alone from then on (J-3)."""
 
@@ -219,6 +223,11 @@ def given_up(job: Job, error: str) -> Settlement:
 def deferred(job: Job, error: str, until: datetime) -> Settlement:
     """The attempt does not count; neither this job nor its group is tried before `until`."""
     return replace(given_up(job, error), event=Event.DEFER, not_before=until, refused=True)
+
+
+def turn_after(type_: str, step: int) -> int:
+    """The turn of a group that was served in this step: of a tenant's, the one with the least is the next."""
+    return step if type_ in WAITED_FOR else step + STEPS_BEHIND
 
 
 def refusal_counts(job: Job, *, alone: bool, last_success: datetime | None, patience: int) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 LONGEST = 280  # characters of one sentence; longer ones are split between words
 _CJK = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\U00020000-\U0003134f"
-_CJK_RUN = re.compile(f"[{_CJK}]+")
+CJK_RUN = re.compile(f"[{_CJK}]+")
 _WORD = re.compile(rf"[^\W_{_CJK}]+(?:['’_-][^\W_{_CJK}]+)*")
 _CODE = re.compile(r"(?ms)^[ \t]*(```|~~~).*?(?:^[ \t]*\1[ \t]*$|\Z)")
 _END = re.compile(r"(?<=[.!?…])[\"'”’»)\]]*\s+|(?<=[。！？])[」』”’）]*\s*|\n+")
@@ -82,14 +82,14 @@ def _between_words(line: str) -> int:
             return cut
     end = line.find(" ", LONGEST)
     # A run of letters without a space in so long a line is CJK text, or one long token: kept whole.
-    return LONGEST if _CJK_RUN.search(line[:LONGEST]) else (end if end > 0 else len(line))
+    return LONGEST if CJK_RUN.search(line[:LONGEST]) else (end if end > 0 else len(line))
 
 
 def terms(text: str) -> set[str]:
     """What two sentences have in common when they speak of the same: words in small letters, and pairs of
     neighbouring characters where a script has no spaces."""
     found = {word.group().casefold() for word in _WORD.finditer(text) if len(word.group()) > 1}
-    for run in _CJK_RUN.finditer(text):
+    for run in CJK_RUN.finditer(text):
         characters = run.group()
         found.update(characters[i : i + 2] for i in range(max(len(characters) - 1, 1)))
     return found
@@ -105,7 +105,7 @@ def specifics(text: str) -> set[str]:
 
 def is_cjk(term: str) -> bool:
     """Whether a term is of a script without spaces."""
-    return bool(_CJK_RUN.match(term))
+    return bool(CJK_RUN.match(term))
 
 
 def files(text: str) -> list[str]:

@@ -6,9 +6,12 @@ from collections.abc import Sequence
 
 from palimpsest.common.v1 import jobs_pb2
 from palimpsest.compactor.v1 import compactor_pb2
+from palimpsest.derived.v1 import derived_pb2
 
 from services.compactor.app.ports import Counts, Query, Reach
 from services.compactor.domain.ledger import Job, JobState, NewJob
+from services.compactor.domain.progress import Derived
+from services.compactor.domain.schedules import Schedule
 from services.kit.errors import InvalidField
 from services.kit.identity import Principal
 from services.kit.times import from_timestamp, to_timestamp
@@ -91,6 +94,36 @@ def keyed_jobs(jobs: Sequence[Job]) -> list[compactor_pb2.KeyedJob]:
 def counts_message(counts: Counts) -> jobs_pb2.JobCounts:
     """Counts by state."""
     return jobs_pb2.JobCounts(**{state.value: counts[state] for state in JobState})
+
+
+def progress_message(derived: Derived) -> derived_pb2.DerivedProgress:
+    """How far one kind of work is done."""
+    return derived_pb2.DerivedProgress(
+        conversation_id=derived.conversation_id, kind=derived.kind, up_to_sequence=derived.upto
+    )
+
+
+def schedule_message(schedule: Schedule) -> derived_pb2.Schedule:
+    """A schedule as callers see it."""
+    return derived_pb2.Schedule(
+        name=schedule.spec.name,
+        job_type=schedule.spec.job_type,
+        cron=schedule.cron,
+        enabled=schedule.enabled,
+        last_run_time=to_timestamp(schedule.last_run),
+        next_run_time=to_timestamp(schedule.next_run),
+    )
+
+
+def schedule_changes(request: derived_pb2.UpdateScheduleRequest) -> tuple[str | None, bool | None]:
+    """The new time table and whether it is enabled, None for what stays. Raises InvalidField."""
+    paths = set(request.update_mask.paths)
+    if not paths or paths - {"cron", "enabled"}:
+        raise InvalidField("update_mask", 'names "cron", "enabled" or both')
+    return (
+        request.schedule.cron if "cron" in paths else None,
+        request.schedule.enabled if "enabled" in paths else None,
+    )
 
 
 def interval_of(request: compactor_pb2.WatchJobsRequest) -> float:

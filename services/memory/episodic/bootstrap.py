@@ -52,7 +52,9 @@ async def build(
     """Opens the store, starts the relay of its outbox, and gives the service. Raises StartupError."""
     opened = await open_store(settings, migrations, DATABASE_FILE, stack)
     database = opened.database
-    stores = await sql_stores(database, rules=settings.cover_rules, max_bytes=MAX_RESPONSE_BYTES)
+    stores = await sql_stores(
+        database, rules=settings.cover_rules, max_bytes=MAX_RESPONSE_BYTES, extract=settings.extract
+    )
     relay = Relay(opened.outbox, compactor_pb2_grpc.CompactorServiceStub(channels.compactor))
     if settings.relay:
         background(stack, [relay.run()])

@@ -36,6 +36,8 @@ class EpisodicSettings(StoreSettings):
     """With more messages than these under no overlay, all but the newest 5 get covered (E-8)."""
     uncovered_tokens: int | None = Field(default=None, ge=1000)
     """The same by tokens (E-8 suggests 100,000); not counted by default."""
+    extract: bool = True
+    """Whether facts are read from what people say, after every append (J-8)."""
     fold_tokens: int = Field(default=960, ge=100)
     """With more tokens of overlays than these, the oldest are folded into one (E-7): the overlays' 20 % of
     history's 60 % of a prompt of 8,000 tokens."""

@@ -25,14 +25,19 @@ def migrations(engine: str) -> Traversable:
     return files("services.memory.episodic") / "migrations" / engine
 
 
-async def sql_stores(database: SqlDatabase, *, rules: CoverRules, max_bytes: int) -> Stores:
-    """The stores; `max_bytes` bounds the content of an answer."""
+async def sql_stores(
+    database: SqlDatabase, *, rules: CoverRules, max_bytes: int, extract: bool = False
+) -> Stores:
+    """The stores; `max_bytes` bounds the content of an answer.
+
+    `extract` asks for the facts in what is appended.
+    """
     secret = await database.write(_installation_secret)
     return Stores(
         agents=SqlAgents(database),
         contacts=SqlContacts(database),
         conversations=SqlConversations(database),
-        messages=SqlMessages(database, secret, rules=rules, max_bytes=max_bytes),
+        messages=SqlMessages(database, secret, rules=rules, max_bytes=max_bytes, extract=extract),
         history=SqlHistory(database, secret, rules=rules, max_bytes=max_bytes),
         usage=SqlUsage(database),
     )

@@ -55,10 +55,11 @@ UPDATE_CONVERSATION = (
 
 
 class Appender:
-    """Carries out appends; `secret` is the installation's."""
+    """Carries out appends; `secret` is the installation's, `extract` asks for the facts that people state."""
 
-    def __init__(self, secret: bytes, rules: CoverRules) -> None:
+    def __init__(self, secret: bytes, rules: CoverRules, *, extract: bool) -> None:
         self._rules = rules
+        self._extract = extract
         self._key = lru_cache(maxsize=CACHED_KEYS)(lambda tenant: tenant_key(secret, tenant))
 
     def append_all(self, appends: Sequence[Append]) -> Script[list[Answer]]:
@@ -108,6 +109,8 @@ class Appender:
         updates = []
         for thread in grown:
             due += (jobs.index_message(thread.key, message.sequence) for message in thread.growth.new)
+            if self._extract:
+                due += jobs.extract_messages(thread.key, thread.growth.new)
             updates.append((yield from self._update(thread, due)))
         yield from execute_many(UPDATE_CONVERSATION, updates)
         yield from put_jobs(tenant, due)
@@ -116,7 +119,7 @@ class Appender:
                 yield from delete_checkpoint(tenant, thread.number)
 
     def _update(self, thread: _Thread, due: list[NewJob]) -> Script[Arguments]:
-        """Arguments of UPDATE_CONVERSATION; adds a job where messages are to be covered (E-8)."""
+        """Arguments of UPDATE_CONVERSATION; adds jobs where messages are to be covered (E-8)."""
         growth, row = thread.growth, thread.row
         assert row is not None
         leaf, revision, requested = growth.leaf, row["revision"], row["cover_requested"]
@@ -137,6 +140,9 @@ class Appender:
         if (yield from cover_due(tenant, number, growth.count, leaf, progress, self._rules)):
             requested = leaf.depth
             due.append(jobs.cover_messages(thread.key, revision, requested))
+            due.append(jobs.refresh_summary(thread.key, revision, leaf))
+        elif growth.switched:  # the summary is of another branch
+            due.append(jobs.refresh_summary(thread.key, revision, leaf))
         newest = growth.new[-1]
         authors = json.dumps(growth.authors, ensure_ascii=False)
         return (

@@ -173,8 +173,9 @@ class SqlHistory:
                 key.tenant,
                 row["number"],
             )
-            job = jobs.cover_messages(key, row["revision"], row["leaf_depth"])
-            yield from put_jobs(key.tenant, [job])
+            cover = jobs.cover_messages(key, row["revision"], row["leaf_depth"])
+            refresh = jobs.refresh_summary(key, row["revision"], leaf_of(row))
+            yield from put_jobs(key.tenant, [cover, refresh])
 
         await self._database.write(script)
 
@@ -289,16 +290,19 @@ def _leaves(tenant: str, number: int, tree: Tree, sequences: Sequence[int]) -> S
 def _set_leaf(
     key: ConversationKey, row: Row, tree: Tree, leaf: Leaf, now: int, rules: CoverRules
 ) -> Script[None]:
-    """Makes a leaf the active one; asks for a job where messages of its path are to be covered (E-8)."""
+    """Makes a leaf the active one; asks for its path's summary, and for a job where messages of it are to be
+    covered (E-8)."""
     number, revision = row["number"], row["revision"] + 1
     tokens = yield from tokens_in(key.tenant, number, tree.path(leaf.sequence))
     leaf = replace(leaf, path_tokens=tokens)
     live = yield from live_overlays(key.tenant, number, key.id, tree, leaf.sequence)
     progress = progress_of(leaf, live, 0)
     requested = 0
+    due = [jobs.refresh_summary(key, revision, leaf)]
     if (yield from cover_due(key.tenant, number, tree.count, leaf, progress, rules)):
         requested = leaf.depth
-        yield from put_jobs(key.tenant, [jobs.cover_messages(key, revision, requested)])
+        due.append(jobs.cover_messages(key, revision, requested))
+    yield from put_jobs(key.tenant, due)
     yield from execute(
         "UPDATE conversations SET leaf_id = ?, leaf_sequence = ?, leaf_depth = ?, leaf_tokens = ?,"
         " covered_count = ?, covered_tokens = ?, cover_requested = ?, revision = ?,"

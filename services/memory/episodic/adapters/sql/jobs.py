@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from services.kit.outbox import NewJob
-from services.memory.episodic.domain.model import ConversationKey
+from services.memory.episodic.domain.model import ConversationKey, Leaf, Message, Role
 
 INDEX_MESSAGE = "index_message"
 COVER_MESSAGES = "cover_messages"
 FOLD_OVERLAYS = "fold_overlays"
+EXTRACT_MESSAGES = "extract_messages"
+REFRESH_SUMMARY = "refresh_summary"
+EXTRACTED_AT_ONCE = 50
+"""Most messages of one job of extraction (J-8)."""
 
 
 def index_message(key: ConversationKey, sequence: int) -> NewJob:
@@ -21,9 +28,38 @@ def index_message(key: ConversationKey, sequence: int) -> NewJob:
     )
 
 
+def extract_messages(key: ConversationKey, messages: Sequence[Message]) -> list[NewJob]:
+    """Reads the facts that people state in messages just stored, which are in order (J-8).
+
+    None for messages of which no person said one: an answer or the output of a tool states no fact of theirs.
+    """
+    jobs = []
+    for begin in range(0, len(messages), EXTRACTED_AT_ONCE):
+        said = [m.sequence for m in messages[begin : begin + EXTRACTED_AT_ONCE] if m.role is Role.USER]
+        if said:
+            jobs.append(_extraction(key, said[0], said[-1]))
+    return jobs
+
+
+def _extraction(key: ConversationKey, first: int, last: int) -> NewJob:
+    return NewJob(
+        type=EXTRACT_MESSAGES,
+        agent_id=key.agent_id,
+        subject=f"conversations/{key.id}",
+        key=f"{EXTRACT_MESSAGES}/{key.agent_id}/{key.id}/{first}-{last}",
+        payload={"conversation_id": key.id, "from_sequence": first, "to_sequence": last},
+    )
+
+
 def cover_messages(key: ConversationKey, revision: int, depth: int) -> NewJob:
     """Covers the oldest uncovered range of the active path (E-7, E-8)."""
     return _of_conversation(COVER_MESSAGES, key, f"{revision}/{depth}")
+
+
+def refresh_summary(key: ConversationKey, revision: int, leaf: Leaf) -> NewJob:
+    """Brings the rolling summary up to the end of the active path (E-8, J-6)."""
+    job = _of_conversation(REFRESH_SUMMARY, key, f"{revision}/{leaf.sequence}")
+    return replace(job, payload={**job.payload, "to_sequence": leaf.sequence})
 
 
 def fold_overlays(key: ConversationKey, revision: int) -> NewJob:

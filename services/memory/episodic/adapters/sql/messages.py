@@ -32,12 +32,17 @@ from services.memory.episodic.domain.tree import Tree
 
 
 class SqlMessages:
-    """A MessageStore; `secret` is the installation's, `max_bytes` bounds the content of an answer."""
+    """A MessageStore; `secret` is the installation's, `max_bytes` bounds the content of an answer.
 
-    def __init__(self, database: SqlDatabase, secret: bytes, *, rules: CoverRules, max_bytes: int) -> None:
+    `extract` asks for the facts that people state in what is appended.
+    """
+
+    def __init__(
+        self, database: SqlDatabase, secret: bytes, *, rules: CoverRules, max_bytes: int, extract: bool
+    ) -> None:
         self._database = database
         self._max_bytes = max_bytes
-        appender = Appender(secret, rules)
+        appender = Appender(secret, rules, extract=extract)
         self._appends: Coalescer[str, Append, tuple[Outcome, ...]] = Coalescer(
             lambda appends: database.write(lambda: appender.append_all(appends))
         )

@@ -1,49 +1,43 @@
-"""Rows of the SQLite ledger: how jobs are read, and the filters of queries."""
+"""Rows of the ledger: how jobs are read, and the filters of queries."""
 
 from __future__ import annotations
 
 import json
-import sqlite3
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from services.compactor.app.ports import Counts, Query
 from services.compactor.domain.ledger import Job, JobState
+from services.kit.sql import Row, Script, Value, fetch, first
 from services.kit.times import from_micros
 
-JOB_COLUMNS = (
-    "j.seq, j.id, j.tenant, g.agent_id, g.type, j.key, j.state, j.revision, j.due, j.finished, j.attempt,"
+JOB_FIELDS = (
+    "j.seq, j.id, j.tenant, j.group_id, j.key, j.state, j.revision, j.due, j.finished, j.attempt,"
     " j.max_attempts, j.fence, j.suspicion, j.deferred, j.progress, j.owner, j.created, j.updated, j.error,"
     " j.result_ids, j.subject, j.payload"
 )
-CLAIMED_COLUMNS = (
-    JOB_COLUMNS.replace("j.", "")
-    .replace("g.agent_id", "(SELECT agent_id FROM groups WHERE id = group_id) AS agent_id")
-    .replace("g.type", "(SELECT type FROM groups WHERE id = group_id) AS type")
-)
-"""JOB_COLUMNS for a RETURNING clause, which knows no join."""
-JOBS = "jobs j JOIN groups g ON g.id = j.group_id"
+JOB_COLUMNS = f"g.agent_id, g.type, {JOB_FIELDS}"
+JOBS = "jobs j JOIN groups g ON g.tenant = j.tenant AND g.id = j.group_id"
 NO_IDS = "[]"
-COUNT_SUMS = ", ".join(f"COALESCE(SUM({state}), 0) AS {state}" for state in JobState)
-
-Parameters = dict[str, str | int | float | bytes | None]
+COUNT_SUMS = ", ".join(f"{state}" for state in JobState)
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A WHERE clause and its named parameters."""
+    """A WHERE clause and its arguments."""
 
     sql: str
-    parameters: Parameters
+    arguments: Sequence[Value]
 
 
-def job_of(row: sqlite3.Row) -> Job:
-    """A row of JOB_COLUMNS."""
+def job_of(row: Row, *, agent_id: str | None = None, type_: str | None = None) -> Job:
+    """A row of JOB_COLUMNS; of JOB_FIELDS, where the group's names are given."""
     finished, due, deferred = row["finished"], row["due"], row["deferred"]
     return Job(
         id=row["id"],
         tenant=row["tenant"],
-        agent_id=row["agent_id"],
-        type=row["type"],
+        agent_id=row["agent_id"] if agent_id is None else agent_id,
+        type=row["type"] if type_ is None else type_,
         subject=row["subject"],
         key=row["key"],
         payload=row["payload"],
@@ -67,32 +61,38 @@ def job_of(row: sqlite3.Row) -> Job:
 
 def of_groups(query: Query) -> Condition:
     """The groups within a query; the tenant is always bound."""
-    terms, parameters = ["g.tenant = :tenant"], Parameters(tenant=query.reach.tenant)
+    terms: list[str] = ["g.tenant = ?"]
+    arguments: list[Value] = [query.reach.tenant]
     if query.reach.agents is not None:
-        terms.append("g.agent_id IN (SELECT value FROM json_each(:agents))")
-        parameters["agents"] = json.dumps(sorted(query.reach.agents))
+        terms.append("g.agent_id IN ??")
+        arguments.append(sorted(query.reach.agents))
     if query.types:
-        terms.append("g.type IN (SELECT value FROM json_each(:types))")
-        parameters["types"] = json.dumps(sorted(query.types))
-    return Condition(" AND ".join(terms), parameters)
+        terms.append("g.type IN ??")
+        arguments.append(sorted(query.types))
+    return Condition(" AND ".join(terms), arguments)
 
 
 def of_jobs(query: Query) -> Condition:
     """The jobs within a query, over JOBS."""
     groups = of_groups(query)
-    terms, parameters = ["j.tenant = :tenant", groups.sql], dict(groups.parameters)
+    terms, arguments = ["j.tenant = ?", groups.sql], [query.reach.tenant, *groups.arguments]
     if query.states == {JobState.DEAD}:
         terms.append("j.state = 'dead'")  # as the partial index jobs_dead has it
     elif query.states:
-        terms.append("j.state IN (SELECT value FROM json_each(:states))")
-        parameters["states"] = json.dumps(sorted(query.states))
-    return Condition(" AND ".join(terms), parameters)
+        terms.append("j.state IN ??")
+        arguments.append(sorted(query.states))
+    return Condition(" AND ".join(terms), arguments)
 
 
-def count(connection: sqlite3.Connection, query: Query) -> Counts:
+def find(tenant: str, job_id: str) -> Script[Row | None]:
+    """A job's row of JOB_COLUMNS."""
+    return (
+        yield from first(f"SELECT {JOB_COLUMNS} FROM {JOBS} WHERE j.tenant = ? AND j.id = ?", tenant, job_id)
+    )
+
+
+def count(query: Query) -> Script[Counts]:
     """Sums over groups, not over jobs."""
     groups = of_groups(query)
-    row = connection.execute(
-        f"SELECT {COUNT_SUMS} FROM groups g WHERE {groups.sql}", groups.parameters
-    ).fetchone()
-    return {state: row[state.value] for state in JobState}
+    rows = yield from fetch(f"SELECT {COUNT_SUMS} FROM groups g WHERE {groups.sql}", *groups.arguments)
+    return {state: sum(row[state.value] for row in rows) for state in JobState}

@@ -20,6 +20,7 @@ from services.compactor.domain.ledger import (
     NewJob,
     Settlement,
     target,
+    turn_after,
 )
 from services.kit.errors import JobStateConflict, NotFound
 from services.kit.ids import new_id
@@ -28,7 +29,10 @@ from services.kit.ids import new_id
 class MemoryLedger:
     """Keeps jobs in dictionaries; each method runs without a suspension, so it is atomic."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, tenant_slots: int = 0) -> None:
+        """`tenant_slots`: most claims of a tenant at once; 0 for any."""
+        self._slots = tenant_slots
+        self._claims: dict[str, int] = {}  # by job, the newest claim
         self._jobs: dict[str, Job] = {}
         self._place: dict[str, int] = {}
         self._keys: dict[tuple[str, str], str] = {}
@@ -73,12 +77,14 @@ class MemoryLedger:
         for job in self._due(now):
             if job.state is JobState.RUNNING and job.last_attempt:
                 self._change(job, Event.LOSE, now)
-        due = self._due(now)
+        due = [job for job in self._due(now) if self._has_slot(job.tenant, now)]
         if not due:
             return []
         group = min(due, key=self._turn).group
-        self._tenant_served[group.tenant] = self._group_served[group] = self._revision
+        self._tenant_served[group.tenant] = self._revision
+        self._group_served[group] = turn_after(group.type, self._revision)
         chosen = self._choose([job for job in due if job.group == group], limit)
+        self._claims.update((job.id, self._revision) for job in chosen)
         return [self._change(job, Event.CLAIM, now, owner=owner, due=now + lease) for job in chosen]
 
     def _due(self, now: datetime) -> list[Job]:
@@ -87,6 +93,17 @@ class MemoryLedger:
             for job in self._jobs.values()
             if job.due is not None and job.due <= now and self._paused.get(job.group, now) <= now
         ]
+
+    def _has_slot(self, tenant: str, now: datetime) -> bool:
+        live = {
+            self._claims[job.id]
+            for job in self._jobs.values()
+            if job.tenant == tenant
+            and job.state is JobState.RUNNING
+            and job.due is not None
+            and job.due > now
+        }
+        return not self._slots or len(live) < self._slots
 
     def _turn(self, job: Job) -> tuple[int, str, int, str, str]:
         group = job.group
@@ -211,6 +228,8 @@ class MemoryLedger:
         for job in old:
             del self._jobs[job.id]
             del self._keys[job.tenant, job.key]
+        for group in self._paused.keys() - {job.group for job in self._jobs.values()}:
+            del self._paused[group]
         return len(old)
 
     def _cursor(self, job: Job) -> Cursor:

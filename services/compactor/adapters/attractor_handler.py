@@ -1,0 +1,84 @@
+"""Jobs of the type "update_attractor": an agent's attractor follows its summaries (SPEC J-12)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+
+from services.compactor.app.attractors import UPDATE_ATTRACTOR, Attractors, Result, Updated
+from services.compactor.app.calls import describe
+from services.compactor.app.jobs import Jobs
+from services.compactor.app.ports import Done, Failed, Outcome, Reach
+from services.compactor.domain.ledger import Job, NewJob
+from services.kit.context import act_as
+from services.kit.errors import DependencyDown, Overloaded, PalimpsestError
+from services.kit.identity import Principal, Role
+
+WORKER = "worker"
+
+
+class AttractorHandler:
+    """Does all jobs of a call by one update: each of them asks for the same."""
+
+    def __init__(self, attractors: Attractors) -> None:
+        self._attractors = attractors
+
+    async def run(self, tenant: str, agent_id: str, jobs: Sequence[Job]) -> Sequence[Outcome]:
+        """See Handler. The result of a job says what was done: "attractor/{version}", "unchanged/{version}",
+        "no_summaries", or "postponed/{job}", which names the job that will do it."""
+        principal = Principal(tenant=tenant, role=Role.SERVICE, agents=frozenset({agent_id}), subject=WORKER)
+        with act_as(principal):
+            outcome = await self._do(tenant, agent_id, jobs)
+        return [outcome] * len(jobs)
+
+    async def _do(self, tenant: str, agent_id: str, jobs: Sequence[Job]) -> Outcome:
+        due = not all(tells_of_summary(job.payload) for job in jobs)
+        work = self._attractors.update if due else self._attractors.follow
+        try:
+            return Done(result_ids=(said(await work(tenant, agent_id)),))
+        except (DependencyDown, Overloaded):
+            raise
+        except PalimpsestError as error:
+            return Failed(error=describe(error))
+
+
+def tells_of_summary(payload: bytes) -> bool:
+    """Whether a job says that a summary changed, {"conversation_id"}, which may wait; others are due."""
+    try:
+        read = json.loads(payload)
+    except ValueError:
+        return False
+    return isinstance(read, dict) and "conversation_id" in read
+
+
+def said(updated: Updated) -> str:
+    """A job's result."""
+    match updated.result:
+        case Result.WRITTEN:
+            return f"attractor/{updated.version}"
+        case Result.POSTPONED:
+            return f"{updated.result}/{updated.job_id}"
+        case Result.UNCHANGED:
+            return f"{updated.result}/{updated.version}"
+        case Result.NO_SUMMARIES:
+            return updated.result.value
+
+
+class JobsLater:
+    """Asks for an update by a job of its own that is due at a moment."""
+
+    def __init__(self, jobs: Jobs) -> None:
+        self._jobs = jobs
+
+    async def __call__(self, tenant: str, agent_id: str, key: str, not_before: datetime) -> str:
+        """See Later."""
+        job = NewJob(
+            type=UPDATE_ATTRACTOR,
+            agent_id=agent_id,
+            subject=agent_id,
+            key=key,
+            payload=b'{"due":true}',
+            not_before=not_before,
+        )
+        return (await self._jobs.enqueue(Reach(tenant=tenant, agents=frozenset({agent_id})), [job]))[0]

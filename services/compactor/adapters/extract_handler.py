@@ -1,0 +1,85 @@
+"""Jobs of the type "extract_messages": facts that people state become memories (SPEC J-8)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from palimpsest.episodic.v1 import episodic_pb2, episodic_pb2_grpc
+
+from services.compactor.adapters.fact_writer import FactWriter
+from services.compactor.app.calls import describe
+from services.compactor.app.ports import Done, Failed, Outcome
+from services.compactor.domain.ledger import Job
+from services.kit.context import act_as
+from services.kit.errors import DependencyDown, NotFound, Overloaded, PalimpsestError, Reason
+from services.kit.identity import Principal, Role
+
+EXTRACT_MESSAGES = "extract_messages"
+MOST_MESSAGES = 1000
+"""What Episodic gives in one call; a job names far fewer."""
+WORKER = "worker"
+BAD_PAYLOAD = f"{Reason.INVALID_FIELD}: the payload does not name messages of a conversation"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stretch:
+    """Messages of a conversation by their sequence numbers, both included."""
+
+    conversation_id: str
+    first: int
+    last: int
+
+
+class ExtractHandler:
+    """Does jobs one by one, each as the agent that it belongs to."""
+
+    def __init__(self, episodic: episodic_pb2_grpc.EpisodicServiceAsyncStub, writer: FactWriter) -> None:
+        self._episodic = episodic
+        self._writer = writer
+
+    async def run(self, tenant: str, agent_id: str, jobs: Sequence[Job]) -> Sequence[Outcome]:
+        """See Handler. After an outage in the middle, what was written before it is found written."""
+        principal = Principal(tenant=tenant, role=Role.SERVICE, agents=frozenset({agent_id}), subject=WORKER)
+        with act_as(principal):
+            return [await self._do(agent_id, job) for job in jobs]
+
+    async def _do(self, agent_id: str, job: Job) -> Outcome:
+        stretch = stretch_of(job.payload)
+        if stretch is None:
+            return Failed(error=BAD_PAYLOAD, hopeless=True)
+        try:
+            return Done(result_ids=await self._extract(agent_id, stretch))
+        except (DependencyDown, Overloaded):
+            raise
+        except NotFound:
+            return Done()  # the conversation or its contact was erased: nothing is to be kept of it
+        except PalimpsestError as error:
+            return Failed(error=describe(error))
+
+    async def _extract(self, agent_id: str, stretch: Stretch) -> tuple[str, ...]:
+        answer = await self._episodic.GetMessageRange(
+            episodic_pb2.GetMessageRangeRequest(
+                agent_id=agent_id,
+                conversation_id=stretch.conversation_id,
+                sequences=range(stretch.first, stretch.last + 1),
+            )
+        )
+        return await self._writer.after_turn(answer.conversation, answer.messages)
+
+
+def stretch_of(payload: bytes) -> Stretch | None:
+    """From {"conversation_id", "from_sequence", "to_sequence"}; None when these name nothing."""
+    try:
+        read = json.loads(payload)
+    except ValueError:
+        return None
+    if not isinstance(read, dict):
+        return None
+    conversation_id, first, last = (read.get(k) for k in ("conversation_id", "from_sequence", "to_sequence"))
+    if not (isinstance(conversation_id, str) and conversation_id):
+        return None
+    if type(first) is not int or type(last) is not int or not 1 <= first <= last < first + MOST_MESSAGES:
+        return None
+    return Stretch(conversation_id=conversation_id, first=first, last=last)

@@ -1,0 +1,62 @@
+"""Jobs of the type "sync_memory": the Semantic service does them (SPEC S-15)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from palimpsest.semantic.v1 import semantic_pb2, semantic_pb2_grpc
+
+from services.compactor.app.ports import Done, Failed, Outcome
+from services.compactor.domain.ledger import Job
+from services.kit.context import act_as
+from services.kit.errors import DependencyDown, Reason
+from services.kit.identity import Principal, Role
+
+SYNC_MEMORY = "sync_memory"
+WORKER = "worker"
+BAD_PAYLOAD = f"{Reason.INVALID_FIELD}: the payload does not name a memory"
+NO_REASON = f"{Reason.INTERNAL}: the memory was not synced"
+
+
+class SyncHandler:
+    """Hands a batch to Semantic.SyncMemories, as the agent that it belongs to."""
+
+    def __init__(self, semantic: semantic_pb2_grpc.SemanticServiceAsyncStub) -> None:
+        self._semantic = semantic
+
+    async def run(self, tenant: str, agent_id: str, jobs: Sequence[Job]) -> Sequence[Outcome]:
+        """See Handler. Raises DependencyDown also when that is what became of every memory."""
+        ids = [_memory_id(job) for job in jobs]
+        readable = [id_ for id_ in ids if id_]
+        outcomes = iter(await self._sync(tenant, agent_id, readable) if readable else ())
+        return [_outcome(next(outcomes)) if id_ else Failed(error=BAD_PAYLOAD, hopeless=True) for id_ in ids]
+
+    async def _sync(
+        self, tenant: str, agent_id: str, memory_ids: Sequence[str]
+    ) -> Sequence[semantic_pb2.SyncOutcome]:
+        principal = Principal(tenant=tenant, role=Role.SERVICE, agents=frozenset({agent_id}), subject=WORKER)
+        with act_as(principal):
+            request = semantic_pb2.SyncMemoriesRequest(agent_id=agent_id, memory_ids=memory_ids)
+            response = await self._semantic.SyncMemories(request)
+        if len(response.outcomes) != len(memory_ids):
+            raise ValueError("SyncMemories answered for another number of memories")
+        if all(not one.ok and one.error.startswith(Reason.DEPENDENCY_DOWN) for one in response.outcomes):
+            raise DependencyDown
+        return response.outcomes
+
+
+def _memory_id(job: Job) -> str:
+    """From {"memory_id"}; "" where there is none."""
+    try:
+        payload = json.loads(job.payload)
+    except ValueError:
+        return ""
+    memory_id = payload.get("memory_id") if isinstance(payload, dict) else None
+    return memory_id if isinstance(memory_id, str) else ""
+
+
+def _outcome(outcome: semantic_pb2.SyncOutcome) -> Outcome:
+    if outcome.ok:
+        return Done()
+    return Failed(error=outcome.error or NO_REASON, hopeless=outcome.refused)

@@ -1,0 +1,163 @@
+"""Jobs that keep an agent's memories in order, and those that ask for them (SPEC J-10, J-11, J-15).
+
+A schedule asks for one job, a *selector*, which enqueues one job for each agent (J-3): so one agent whose
+work fails costs no other agent's.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
+from typing import Final
+
+import structlog
+
+from services.compactor.adapters.upkeep_calls import SemanticUpkeep
+from services.compactor.app.consolidation import Consolidation
+from services.compactor.app.jobs import Jobs
+from services.compactor.app.ports import Done, Outcome, Reach
+from services.compactor.app.reflection import Reflection
+from services.compactor.domain.ledger import Job, NewJob
+
+CONSOLIDATE: Final = "consolidate"
+CONSOLIDATE_AGENT: Final = "consolidate_agent"
+REFLECT: Final = "reflect"
+REFLECT_AGENT: Final = "reflect_agent"
+CHECK_DRIFT: Final = "check_drift"
+CHECK_DRIFT_AGENT: Final = "check_drift_agent"
+PAGES_AT_ONCE: Final = 4
+"""Pages of agents for which one selector enqueues jobs."""
+
+Agents = Callable[[str, str], Awaitable[tuple[list[tuple[str, str]], str]]]
+"""A page of (tenant, agent) for a tenant ("system": of all), after a token, and the token of the next."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a selector is: the job that began it, when that was made, how many went before, the next page."""
+
+    root: str
+    day: str
+    number: int
+    token: str
+
+
+class FanOut:
+    """A selector: one job of `job_type` for each agent. A selector that runs again asks for the same jobs.
+
+    After PAGES_AT_ONCE pages it leaves the rest to a job of its own type, so that no call takes longer the
+    more agents there are.
+    """
+
+    def __init__(self, jobs: Jobs, agents: Agents, job_type: str) -> None:
+        self._jobs = jobs
+        self._agents = agents
+        self._job_type = job_type
+
+    async def run(self, tenant: str, agent_id: str, jobs: Sequence[Job]) -> Sequence[Outcome]:  # noqa: ARG002
+        """See Handler; `agent_id` is that of all agents."""
+        for job in jobs:
+            await self._spread(tenant, job, _place_of(job))
+        return [Done() for _ in jobs]
+
+    async def _spread(self, tenant: str, job: Job, place: Place) -> None:
+        token = place.token
+        for _ in range(PAGES_AT_ONCE):
+            page, token = await self._agents(tenant, token)
+            await self._enqueue(place, page)
+            if not token:
+                return
+        following = replace(place, number=place.number + 1, token=token)
+        new = NewJob(
+            type=job.type,
+            agent_id=job.agent_id,
+            subject=job.subject,
+            key=f"{job.type}/{place.root}/{following.number}",
+            payload=json.dumps(asdict(following)).encode("utf-8"),
+        )
+        await self._jobs.enqueue(Reach(tenant=tenant), [new])
+
+    async def _enqueue(self, place: Place, page: Sequence[tuple[str, str]]) -> None:
+        asked = json.dumps({"day": place.day}).encode("utf-8")
+        for tenant in dict.fromkeys(tenant for tenant, _ in page):
+            new = [
+                NewJob(
+                    type=self._job_type,
+                    agent_id=agent_id,
+                    subject=f"agents/{agent_id}",
+                    key=f"{self._job_type}/{agent_id}/{place.root}",
+                    payload=asked,
+                )
+                for of, agent_id in page
+                if of == tenant
+            ]
+            await self._jobs.enqueue(Reach(tenant=tenant), new)
+
+
+def _place_of(job: Job) -> Place:
+    """What a selector left in the payload; the beginning, where it says nothing."""
+    try:
+        return Place(**json.loads(job.payload))
+    except (ValueError, TypeError):
+        return Place(root=job.id, day=job.created.isoformat(), number=0, token="")
+
+
+class ConsolidateHandler:
+    """Consolidates an agent's memories; a job that runs again goes on with its run, whose id is the job's."""
+
+    def __init__(self, consolidation: Consolidation) -> None:
+        self._consolidation = consolidation
+
+    async def run(self, tenant: str, agent_id: str, jobs: Sequence[Job]) -> Sequence[Outcome]:
+        """See Handler."""
+        outcomes = []
+        for job in jobs:
+            run = await self._consolidation.run(tenant, agent_id, dry=False, run_id=job.id)
+            outcomes.append(Done(result_ids=(run.id, *(merge.memory_id for merge in run.merges))))
+        return outcomes
+
+
+class ReflectHandler:
+    """Reflects on an agent's last day."""
+
+    def __init__(self, reflection: Reflection) -> None:
+        self._reflection = reflection
+
+    async def run(self, tenant: str, agent_id: str, jobs: Sequence[Job]) -> Sequence[Outcome]:
+        """See Handler. The day before the one that the selector was asked for."""
+        outcomes = []
+        for job in jobs:
+            written = await self._reflection.reflect(tenant, agent_id, _asked(job))
+            outcomes.append(Done(result_ids=tuple(written)))
+        return outcomes
+
+
+class DriftHandler:
+    """Compares an agent's stores and has repaired what drifted apart; the counts are logged."""
+
+    def __init__(self, semantic: SemanticUpkeep) -> None:
+        self._semantic = semantic
+        self._log = structlog.get_logger("drift")
+
+    async def run(self, tenant: str, agent_id: str, jobs: Sequence[Job]) -> Sequence[Outcome]:
+        """See Handler."""
+        found = await self._semantic.check_drift(tenant, agent_id)
+        if found.lost_messages or found.lost_memories or found.lost_vectors or found.strangers:
+            self._log.warning(
+                "drift_found",
+                messages=found.lost_messages,
+                memories=found.lost_memories,
+                vectors=found.lost_vectors,
+                strangers=found.strangers,
+            )
+        return [Done() for _ in jobs]
+
+
+def _asked(job: Job) -> datetime:
+    """When the work was asked for; when the job was made, if that is not told."""
+    try:
+        return datetime.fromisoformat(json.loads(job.payload)["day"])
+    except (ValueError, TypeError, KeyError):
+        return job.created

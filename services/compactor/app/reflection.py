@@ -1,0 +1,122 @@
+"""Reflection (SPEC J-11): from an agent's last day to reflections, goals and learnings.
+
+Evidence is taken per contact and never mixed, so that what is told of one person is not told under another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final, Protocol
+
+from services.compactor.domain.insights import Change, Draft, GoalState, Insight, Kind
+from services.compactor.domain.reflecting import Evidence, reflect
+from services.kit.errors import InvalidField, NotFound
+from services.kit.times import Clock
+
+WINDOW: Final = timedelta(days=1)
+"""J-11: how much is looked back upon."""
+KNOWN_GOALS: Final = 500
+"""Goals of a contact that evidence is held against: the newest."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InsightQuery:
+    """Which rows a listing returns, newest first: only ids less than `before`."""
+
+    kind: Kind
+    contact_id: str | None = None
+    states: frozenset[GoalState] = frozenset()
+    before: str | None = None
+    limit: int = 100
+
+
+class Insights(Protocol):
+    """The rows. All may raise DependencyDown."""
+
+    async def put(self, tenant: str, agent_id: str, drafts: Sequence[Draft], now: datetime) -> list[Insight]:
+        """Writes what was found: a new row, or what `merged` makes of that of its kind, contact and slug."""
+
+    async def set_memory(self, tenant: str, agent_id: str, insight_id: str, memory_id: str) -> None:
+        """Names the memory that tells of it."""
+
+    async def get(self, tenant: str, agent_id: str, insight_id: str) -> Insight | None:
+        """None for an unknown one."""
+
+    async def page(self, tenant: str, agent_id: str, query: InsightQuery) -> list[Insight]:
+        """Newest (greatest id) first."""
+
+    async def update(
+        self, tenant: str, agent_id: str, insight_id: str, change: Change, now: datetime
+    ) -> Insight | None:
+        """See `changed`. None for an unknown one. Raises VersionConflict, InvalidField."""
+
+
+class Days(Protocol):
+    """What was recorded lately, and where a reflection is remembered. All may raise DependencyDown."""
+
+    async def evidence(
+        self, tenant: str, agent_id: str, since: datetime, until: datetime
+    ) -> Mapping[str, Sequence[Evidence]]:
+        """By contact ("" for agent-wide): memories written, and what summaries say of those days."""
+
+    async def remember(self, tenant: str, agent_id: str, reflection: Insight, key: str) -> str:
+        """Writes a reflective memory under a key; its id."""
+
+
+class Reflection:
+    """The use cases."""
+
+    def __init__(self, days: Days, insights: Insights, clock: Clock) -> None:
+        self._days = days
+        self._insights = insights
+        self._clock = clock
+
+    async def reflect(self, tenant: str, agent_id: str, until: datetime) -> list[str]:
+        """The ids of the rows that the day before `until` brought forth or changed; again changes nothing."""
+        since = until - WINDOW
+        day = since.date().isoformat()
+        found = await self._days.evidence(tenant, agent_id, since, until)
+        written: list[str] = []
+        for contact_id in sorted(found):
+            goals = await self._insights.page(
+                tenant, agent_id, InsightQuery(kind=Kind.GOAL, contact_id=contact_id, limit=KNOWN_GOALS)
+            )
+            drafts = reflect(found[contact_id], goals, day, contact_id)
+            rows = await self._insights.put(tenant, agent_id, drafts, self._clock())
+            for row in rows:
+                if row.kind is Kind.REFLECTION:
+                    await self._remember(tenant, agent_id, row)
+            written += [row.id for row in rows]
+        return written
+
+    async def _remember(self, tenant: str, agent_id: str, row: Insight) -> None:
+        memory_id = await self._days.remember(tenant, agent_id, row, f"reflection:{row.slug}")
+        if memory_id != row.memory_id:
+            await self._insights.set_memory(tenant, agent_id, row.id, memory_id)
+
+    async def get(self, tenant: str, agent_id: str, insight_id: str) -> Insight:
+        """Raises NotFound."""
+        row = await self._insights.get(tenant, agent_id, insight_id)
+        if row is None:
+            raise NotFound("insight", insight_id)
+        return row
+
+    async def page(self, tenant: str, agent_id: str, query: InsightQuery) -> list[Insight]:
+        """Newest first."""
+        return await self._insights.page(tenant, agent_id, query)
+
+    async def update(
+        self, tenant: str, agent_id: str, insight_id: str, change: Change, *, goal: bool
+    ) -> Insight:
+        """What somebody changes stays. Raises NotFound (with `goal` also for what is none), VersionConflict,
+        InvalidField."""
+        if not insight_id:
+            raise InvalidField("id", "is required")
+        if goal and (await self.get(tenant, agent_id, insight_id)).kind is not Kind.GOAL:
+            raise NotFound("goal", insight_id)
+        row = await self._insights.update(tenant, agent_id, insight_id, change, self._clock())
+        if row is None:
+            raise NotFound("insight", insight_id)
+        return row

@@ -1,0 +1,153 @@
+"""What of a message its author says themselves, sentence by sentence (SPEC J-8). Pure.
+
+    statements(text) -> list[str]
+
+Left out is what may come from elsewhere: fenced text (G-3), code, quoted lines, pasted mails and tables,
+sentences with quotation marks, and questions. A message that asks for fiction, for work on a text, or that
+turns out to be a joke says nothing.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from itertools import islice
+
+from services.compactor.domain.extracting_types import MOST_SENTENCE, MOST_SENTENCES, MOST_TEXT
+from services.kit.fences import CLOSE, END, OPEN
+
+LONGEST_ABBREVIATION = 12
+"""Characters at the end of a sentence that may be one, with what stands before it."""
+_FENCE = re.compile(rf"{OPEN}data:.*?(?:{re.escape(END)}|\Z)", re.DOTALL)
+_HEADER = re.compile(rf"{OPEN}[^{CLOSE}\n]*{CLOSE}")
+_CODE = re.compile(r"(?ms)^[ \t]*(```|~~~).*?(?:^[ \t]*\1[ \t]*$|\Z)")
+_MAIL = re.compile(
+    r"(?ims)^[ \t]*(?:on\b.{4,120}\bwrote:|am\b.{4,120}\bschrieb\b.{0,80}:|le\b.{4,120}\ba écrit\s*:"
+    r"|el\b.{4,120}\bescribió:|-{3,}\s*(?:original|forwarded|ursprüngliche|weitergeleitete)\b.*?"
+    r"|(?:from|von|de)\s?:\s.{1,120}^[ \t]*(?:to|an|à|sent|gesendet|date|subject|betreff|para"
+    r"|envoyé|enviado)\s?:).*\Z"
+)
+_QUOTED_LINE = re.compile(r"(?m)^[ \t]*(?:>|\|).*$")
+_ITEM = re.compile(r"^(?:[-*+•]|\d{1,3}[.)])\s+")
+_QUOTE_MARKS = re.compile(r"[\"“”„«»‹›「」『』`]|(?<![\w])['‘](?=\w)[^'’]{3,}['’](?!\w)")
+_END = re.compile(r"(?<=[.!?…])[)\]]*\s+|\n+|(?<=[。！？])")
+_ABBREVIATION = re.compile(
+    r"(?:^|[\s(])(?:[^\W\d_]|Mr|Mrs|Ms|Dr|St|Prof|No|Nr|e\.g|i\.e|z\.B|Sr|Sra|approx)\.$"
+)
+_TOLD = re.compile(  # a field of a form, a log line, a heading: no sentence
+    r"^\W*\w+\s*=|^\s*[{\[<]|^#|https?://|[{}<>\\|=]{1}"
+)
+_TEXT_WORK = (
+    r"translate|proofread|rewrite|rephrase|paraphrase|summari[sz]e|edit|fix the (?:grammar|spelling)"
+    r"|correct (?:this|the|my)|check (?:this|the|my) (?:\w+ )?(?:sentence|text|grammar|quote"
+    r"|paragraph|spelling|draft)"
+    r"|fill (?:in|out)|parse|extract|analy[sz]e|compare|complete the sentence|übersetze?"
+    r"|korrigiere|fasse?\b"
+    r"|traduis|traduisez|corrige|résume|traduce|traduzca|resume"
+)
+_WRITE = (
+    r"write|compose|draft|generate|create|make up|invent|tell|schreib|erzähl|écris|raconte"
+    r"|escribe|cuenta"
+)
+_FICTION = (
+    r"story|stories|poem|song|novel|script|dialogue|screenplay|scene|essay|joke|bio|biography"
+    r"|profile|tale|letter"
+    r"|monologue|speech|character|limerick|haiku|sketch|persona|article|post|review|ad"
+    r"|geschichte|gedicht|märchen|histoire|poème|conte|cuento|historia|poema"
+)
+_VETO_ALL = re.compile(
+    r"^\W*(?:please |can you |could you |would you |bitte |s'il te plaît,? "
+    rf"|por favor,? )?(?:{_TEXT_WORK})\b"
+    rf"|\b(?:{_WRITE})\b[^.!?\n]{{0,40}}\b(?:{_FICTION})\b"
+    r"|\b(?:just|only|i'm|i am|am) (?:kidding|joking)\b|\bj/k\b|\bjk\b|\bhaha|\blo+l\b"
+    r"|\blmao\b|\brofl\b|😂|🤣|😜|😉|;-?\)"
+    r"|\bapril fool|\bnot really\b|\bpretend\b|\brole-?play|\bplay(?:ing)? the role\b"
+    r"|\bact as\b|\bin character\b"
+    r"|\bimagine\b|\bsuppose\b|\bhypothetical|\bfor (?:example|instance)\b|\bfictional\b"
+    r"|\bonce upon a time\b"
+    r"|\blet's (?:say|assume|pretend)\b|\bassum(?:e|ing)\b|\bsample (?:text|data|form)\b"
+    r"|\btest data\b|\bplaceholder\b"
+    r"|\bthe following\b|\blyrics\b|\bplot\b|\bwhat if\b|\bas if\b|\bsarcas|\bpunchline\b|\briddle\b"
+    r"|\bstell dir vor\b|\bangenommen\b|\bnur (?:ein )?(?:scherz|spaß)\b|\bspaß beiseite\b"
+    r"|\bkleiner scherz\b"
+    r"|\bimaginons\b|\bimagine que\b|\bsupposons\b|\bje (?:plaisante|rigole|blague)\b"
+    r"|\bpour rire\b|\bmdr\b"
+    r"|\bimagina(?:te)? que\b|\bsupongamos\b|\bes broma\b|\bbromeo\b|\bjaja",
+    re.IGNORECASE,
+)
+_LISTED = re.compile(  # what is put on one's own list is no quotation, though it stands in quotation marks
+    r"(?i)^((?:please )?(?:add|put) )[\"“]([^\"“”]{3,80})[\"”]( (?:on|to|onto) my (?:to-?do"
+    r"|task)[ -]?(?:list)?)"
+)
+_FIELD = re.compile(r"^\s*[A-Z][\w /-]{0,24}:\s+\S")
+_TYPOGRAPHY = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "\u00a0": " ", "–": "-", "—": " - ", "…": "..."})
+
+
+def statements(text: str) -> list[str]:
+    """The sentences that may state a fact, each on one line without its full stop."""
+    own = _own(text[:MOST_TEXT])
+    if _VETO_ALL.search(own) or _is_form(own):
+        return []
+    found = (sentence for one in _sentences(own) if (sentence := _statement(one)))
+    return list(islice(found, MOST_SENTENCES))
+
+
+def visible(text: str) -> str:
+    """The text without control characters, marks of direction and lone surrogates."""
+    return "".join(c for c in text if c in "\n\t" or unicodedata.category(c)[0] != "C")
+
+
+def _own(text: str) -> str:
+    """The text without what was quoted; a quotation within it stays, to mark its sentence."""
+    text = visible(text)
+    for foreign in (_FENCE, _HEADER, _CODE, _MAIL, _QUOTED_LINE):
+        text = foreign.sub("\n", text)
+    return _without_quotations(text).replace("’", "'")
+
+
+def _without_quotations(text: str) -> str:
+    """A quotation may run over several sentences: full stops within it end none."""
+
+    def joined(match: re.Match[str]) -> str:
+        return re.sub(r"[.!?\n]", ",", match.group())
+
+    for begin, end in ('""', "“”", "„“", "«»", "„”"):
+        text = re.sub(rf"{begin}[^{begin}{end}]{{1,2000}}{end}", joined, text)
+    return text
+
+
+def _is_form(text: str) -> bool:
+    """Whether the text is a list of "Name: value" lines."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    return len(lines) > 2 and sum(map(bool, map(_FIELD.match, lines))) * 2 > len(lines)
+
+
+def _sentences(text: str) -> list[str]:
+    found, pending, done = [], "", 0
+    for end in [*_END.finditer(text), None]:
+        piece = pending + text[done : end.end() if end else len(text)]
+        done = end.end() if end else done
+        following = text[done : done + 1]
+        if (
+            end
+            and "\n" not in end.group()
+            and (_ABBREVIATION.search(piece[-LONGEST_ABBREVIATION:].rstrip()) or following.islower())
+        ):
+            pending = piece
+            continue
+        pending = ""
+        found.append(piece)
+    return found
+
+
+def _statement(sentence: str) -> str:
+    """A sentence in plain typography, "" when nothing in it may be taken as its author's word."""
+    line = _ITEM.sub("", " ".join(sentence.split()))
+    if len(line) > MOST_SENTENCE or line.rstrip(" )!").endswith(("?", "？")):
+        return ""
+    line = _LISTED.sub(r"\1\2\3", line.translate(_TYPOGRAPHY))
+    if _QUOTE_MARKS.search(line) or _TOLD.search(line):
+        return ""
+    line = re.sub(r"\s*\([^()]*\)", "", line)
+    line = re.sub(r"\s*(?:\.{3}|:-?\)|:-?D)\s*$", "", " ".join(line.split()))
+    return line.strip(" .!。！-*_")

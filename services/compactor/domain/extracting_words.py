@@ -1,0 +1,257 @@
+"""English words that the extraction of facts knows (SPEC J-8)."""
+
+from __future__ import annotations
+
+import re
+
+SINGLE_RELATIONS = (
+    "wife|husband|spouse|partner|girlfriend|boyfriend|fiancée|fiancé|fiancee|fiance|mother"
+    "|mum|mom|father|dad"
+    "|mother-in-law|father-in-law|ex-husband|ex-wife|ex|best friend|boss|manager|landlord"
+    "|landlady|supervisor"
+    "|doctor|dentist|therapist|accountant|lawyer|trainer"
+)
+PLURAL_RELATIONS = (
+    "sister|brother|son|daughter|child|kid|baby|toddler|twin|aunt|uncle|cousin|niece|nephew"
+    "|grandmother|grandma"
+    "|grandfather|grandpa|granddad|granny|gran|grandson|granddaughter|stepmother|stepfather"
+    "|stepson|stepdaughter"
+    "|stepbrother|stepsister|godfather|godmother|godson|goddaughter|brother-in-law"
+    "|sister-in-law|son-in-law"
+    "|daughter-in-law|half-brother|half-sister|friend|flatmate|roommate|housemate|neighbour"
+    "|neighbor|colleague"
+    "|coworker|co-worker|teammate|tutor|mentor|teacher|assistant|nanny|roomie"
+)
+PETS = "dog|cat|puppy|kitten|rabbit|hamster|horse|pony|parrot|tortoise|turtle|goldfish|budgie|ferret|pet"
+RELATIONS = f"{SINGLE_RELATIONS}|{PLURAL_RELATIONS}|{PETS}"
+KIN_PLURALS = (
+    "sisters|brothers|sons|daughters|children|kids|twins|twin boys|twin girls|siblings"
+    "|grandchildren|grandkids"
+    "|nieces|nephews|cousins|stepchildren|boys|girls"
+)
+PET_PLURALS = (
+    "dogs|cats|puppies|kittens|rabbits|hamsters|horses|ponies|parrots|tortoises|hens|chickens|bees|pets"
+)
+GROUPS = f"parents|grandparents|in-laws|flatmates|neighbours|neighbors|{KIN_PLURALS}|{PET_PLURALS}"
+"""Relatives of whom one speaks together."""
+KINSHIP = re.compile(rf"^(?:{SINGLE_RELATIONS}|{PLURAL_RELATIONS})$")
+SINGLE = re.compile(rf"^(?:{SINGLE_RELATIONS})$")
+RELATION_ADJECTIVES = (
+    "older|elder|eldest|oldest|younger|youngest|little|big|middle|twin|late|only|first|second"
+    "|third|former|new|old"
+    "|other|great|host|next-door|upstairs|downstairs|closest|dear|adopted|foster"
+)
+NOT_NAMES = frozenset(
+    [
+        "I",
+        "The",
+        "A",
+        "An",
+        "And",
+        "But",
+        "So",
+        "My",
+        "Our",
+        "We",
+        "He",
+        "She",
+        "They",
+        "It",
+        "This",
+        "That",
+        "In",
+        "On",
+        "At",
+        "Is",
+        "Was",
+        "Has",
+        "Had",
+        "Will",
+        "Monday",
+        "Tuesday",
+        "Wednesday",
+        "Thursday",
+        "Friday",
+        "Saturday",
+        "Sunday",
+        "January",
+        "February",
+        "March",
+        "April",
+        "June",
+        "July",
+        "August",
+        "September",
+        "October",
+        "November",
+        "December",
+        "Who",
+        "Which",
+    ]
+)
+_ROLE_LIST = (
+    "nurse|chef|cook|pilot|judge|student|vet|coach|clerk|priest|monk|nun|poet|author|midwife"
+    "|surgeon|architect"
+    "|scientist|lawyer|attorney|dentist|doctor|gp|ceo|cto|cfo|intern|trainee|apprentice"
+    "|freelancer|entrepreneur"
+    "|consultant|accountant|assistant|translator|interpreter|postwoman|postman|firefighter"
+    "|carpenter|plumber|smith"
+    "|guide|guard|mechanic|technician|analyst|scout|undergraduate|postdoc|professor|lecturer"
+    "|pharmacist|paramedic"
+    "|sailor|tailor|miller|farmer|teacher|engineer|developer|programmer|designer|manager"
+    "|writer|editor|painter"
+    "|photographer|gardener|baker|butcher|barber|hairdresser|waiter|waitress|actor|actress"
+    "|dancer|singer|musician"
+    "|librarian|electrician|politician|physician|optician|historian|veterinarian|dietitian"
+    "|beekeeper|bookkeeper"
+    "|shopkeeper|bookseller|cabinetmaker|watchmaker|brewer|winemaker|driver|officer|soldier"
+    "|detective|researcher"
+    "|biologist|chemist|physicist|economist|journalist|therapist|psychologist|artist|pianist"
+    "|florist|geologist"
+    "|soprano|drummer|violinist|cellist|welder|bricklayer|roofer|glazier|tiler|lifeguard"
+    "|secretary|receptionist"
+    "|pensioner|retiree|widow|widower|orphan|diver|climber|runner|cyclist|lace maker|tutor"
+    "|trainer|auditor|broker"
+    "|banker|cashier|courier|caretaker|janitor|ranger|forester|fisherman|fisherwoman"
+    "|tattooist|barista|bartender"
+    "|producer|director|conductor|composer|sculptor|potter|weaver|jeweller|goldsmith"
+    "|blacksmith|stonemason|mason"
+    "|mathematician|statistician|astronomer|meteorologist|curator|archivist|archaeologist"
+    "|linguist|publisher"
+    "|paralegal|notary|diplomat|ambassador|mayor|councillor|social worker|data scientist"
+    "|stay-at-home (?:mum|mom|dad)"
+    "|pastor|rabbi|imam|captain|machinist|surveyor|estate agent|travel agent|agent|salesman"
+    "|saleswoman|salesperson"
+)
+_ROLE_SUFFIX = (
+    r"\w{2,}(?:ologist|ographer|ician|smith|wright|keeper|maker|woman|therapist|teacher"
+    r"|engineer|worker)"
+)
+_ROLE = re.compile(rf"\b(?:{_ROLE_LIST}|{_ROLE_SUFFIX})$", re.IGNORECASE)
+_HEAD_END = re.compile(
+    r",| (?:in|at|for|of|from|with|and|who|that|by|on|since|near|but|to|working|specialising"
+    r"|specializing|based|now"
+    r"|by|these|as|again|there|here|myself|himself|herself|too|full-time|part-time)\b"
+)
+DIETS = "vegan|vegetarian|pescatarian|flexitarian|teetotal|a vegan|a vegetarian|a pescatarian|a flexitarian"
+TRAITS = (
+    "left-handed|right-handed|ambidextrous|colou?r-?blind|deaf|blind|dyslexic|diabetic"
+    "|asthmatic|epileptic|autistic"
+    "|lactose[- ]intolerant|gluten[- ]intolerant|coeliac|celiac|bilingual|trilingual"
+    "|short-?sighted|near-?sighted"
+    "|retired|semi-retired|self-employed|unemployed|pregnant|married|divorced|widowed|single"
+    "|gay|lesbian|bisexual"
+    "|queer|trans|non-?binary|jewish|muslim|catholic|christian|buddhist|hindu|atheist"
+    "|an atheist|kosher|halal"
+)
+POSSESSIONS = (
+    "car|van|motorbike|motorcycle|scooter|bike|bicycle|boat|house|flat|apartment|cottage"
+    "|cabin|garden|allotment|farm"
+    "|piano|guitar|violin|cello|workshop|studio|shop|bakery|café|cafe|restaurant|company"
+    "|business|degree|phd|master's"
+    "|allergy|intolerance|diabetes|asthma|adhd|dyslexia|epilepsy|migraines|stutter|pacemaker"
+    "|tattoo|licence|license"
+    "|greenhouse|caravan|sailboat|vineyard|beehives?|telescope|kiln|blog|podcast|newsletter"
+    "|hearing aid|prosthesis"
+)
+APPOINTMENTS = (
+    "appointment|meeting|interview|exam|test|driving test|flight|surgery|operation"
+    "|presentation|dinner|date|audition"
+    "|concert|hearing|viewing|recital|rehearsal|check-up|checkup|scan|call|deadline|party"
+    "|performance|match|game|trip"
+    "|wedding|birthday|anniversary|conference|workshop|class|lesson|training|court date"
+    "|job interview|consultation"
+    "|race|marathon|tournament|gig|visit|inspection|train|delivery|vaccination|graduation"
+    "|reunion|funeral|christening|inspection"
+)
+ATTRIBUTES = (
+    "shoe size|dress size|ring size|clothes size|blood type|blood group|phone number"
+    "|mobile number|email|e-mail"
+    "|email address|e-mail address|address|home address|time zone|timezone|height|pronouns"
+    "|surname|last name"
+    "|maiden name|middle name|nickname|username|star sign|zodiac sign|hometown|home town"
+    "|native language"
+    "|first language|mother tongue|nationality|major|car insurance|health insurance|insurance"
+    "|bank|employer"
+    "|licence plate|license plate|passport|shift|hobby|hobbies|job title|job|profession"
+    "|religion|salary"
+    "|membership number|postcode|zip code|postal code|landline|wifi network|handle|degree"
+    "|thesis|eye colou?r"
+)
+DEVICES = (
+    "car|bike|phone|laptop|computer|tablet|camera|motorbike|van|bicycle|boat|piano|guitar"
+    "|house|flat|apartment"
+)
+SECRETS = re.compile(
+    r"\b(?:password|passwort|passphrase|pin|pin code|secret|api key|token|cvv|cvc|card number"
+    r"|credit card|iban"
+    r"|account number|social security|ssn|mot de passe|contraseña|clave)\b",
+    re.IGNORECASE,
+)
+CODE_TALK = re.compile(
+    r"\b(?:function|script|code|regex|sql|query|python|javascript|css|html|json|csv|column"
+    r"|array|loop|class|method|api"
+    r"|server|endpoint|database|dataset|table|variable|string|file|bug|commit|branch|test"
+    r"|essay|paragraph|sentence|error"
+    r"|module|package|repo|repository|container|cluster|prompt|version|schema|compiler|build"
+    r"|pipeline)s?\b",
+    re.IGNORECASE,
+)
+ERRANDS = (
+    "buy|call|phone|ring|pay|book|renew|order|pick up|send|return|submit|water|email|e-mail"
+    "|mail|schedule|cancel|visit"
+    "|clean|wash|file|register|sign|hand in|collect|drop off|pack|finish|repair|replace|mow"
+    "|paint|feed|post"
+    "|reschedule|confirm|take out|get a|get some|fetch|drop|deliver|print|fill in|fill out"
+    "|apply for|contact"
+    "|make an appointment|make a reservation|arrange|organi[sz]e|reply to|write to|transfer|empty|iron"
+    "|check in|pick|service|charge|study for|revise for|practise|practice|invoice|mend|fix"
+    "|hang|vacuum|tidy|bake|cook"
+    "|rent|sell|invite|upload|book in|walk|text|go to|go shopping"
+)
+CARRIED = (
+    "live|lives|work|works|love|loves|like|likes|hate|hates|have (?:a|an|two|three|to|been)"
+    "|has (?:a|an|two|three|been)|am"
+    "|is|was|grew|moved|study|studies|speak|speaks|enjoy|enjoys|prefer|prefers|own|owns|drive"
+    "|drives|teach|teaches|runs?"
+    "|plays?|need to|must|do not|does not|can not stand|retired|graduated|married|bought"
+    "|started|collects?|goes|adore"
+    "|adores|detest|sing|sings|got|became|broke|sold|left|joined|won|lost|passed|failed|wears?|uses?"
+)
+"""With these a clause goes on about the subject of the one before."""
+HABITS = "usually|normally|generally|typically|mostly|always"
+MANNERS = (
+    "really|absolutely|totally|just|also|still|currently|now|recently|already|actually|both"
+    "|simply|truly|mainly"
+    "|originally|finally|definitely|officially|especially|particularly|quite|very much|so"
+    "|only|ever since"
+    "|happily|proudly|permanently"
+)
+
+
+_AGENT = re.compile(r"\b\w{2,}(?:er|or|ist)$", re.IGNORECASE)
+_NO_TRADE = re.compile(
+    r"(?:loser|winner|lover|believer|stranger|newcomer|beginner|starter|sleeper|eater|owner"
+    r"|user|customer|member|number|matter"
+    r"|monster|disaster|fighter|survivor|sinner|dreamer|drinker|smoker|talker|thinker|listener"
+    r"|learner|reader|follower|player"
+    r"|walker|killer|sucker|goner|outsider|insider|foreigner|helper|mother|father|brother"
+    r"|sister|daughter|other|power|letter"
+    r"|order|partner|sufferer|donor|visitor|factor|error|minor|major|junior|senior|supporter"
+    r"|hater|hoarder|worrier|quitter"
+    r"|joker|planner|riser|bachelor|teenager|speaker|optimist|pessimist|perfectionist|realist"
+    r"|idealist|feminist|minimalist"
+    r"|terrorist|racist|narcissist|purist|list|tourist|newbie|caller|passenger|prisoner|voter"
+    r"|subscriber|holder|poor|sober"
+    r"|under|over|former|better|older|younger|later|latter|corner|computer|hamster|tiger"
+    r"|spider|summer|winter|peer|volunteer"
+    r"|offer|answer|trigger|finger|master|character|super|folder|server|docker|buffer|dealer"
+    r"|breaker|sitter|sister)$",
+    re.IGNORECASE,
+)
+
+
+def is_role(phrase: str) -> bool:
+    """Whether a phrase names what somebody is by trade or standing: its last noun decides."""
+    head = _HEAD_END.split(phrase, maxsplit=1)[0]
+    return bool(_ROLE.search(head)) or bool(_AGENT.search(head) and not _NO_TRADE.search(head))

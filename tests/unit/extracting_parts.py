@@ -1,0 +1,21 @@
+"""What the tests of the extraction of facts share."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from services.compactor.domain.extracting import extract
+from services.compactor.domain.extracting_types import Fact, Turn
+
+SAID = datetime(2024, 5, 15, 12, tzinfo=UTC)
+"""A Wednesday."""
+
+
+def facts(text: str, author: str = "Kim", said: datetime = SAID, *, owner: bool = True) -> list[Fact]:
+    """What the engine finds in one message."""
+    return extract(Turn(author=author, text=text, said=said, owner=owner))
+
+
+def values(text: str, author: str = "Kim") -> list[str]:
+    """As statements."""
+    return [fact.value for fact in facts(text, author)]

@@ -1,0 +1,177 @@
+"""Selectors, and the jobs of one agent that they ask for (SPEC J-3, J-10, J-11, J-15)."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import Any, cast
+
+import pytest
+from palimpsest.semantic.v1 import upkeep_pb2
+
+from services.compactor.adapters.upkeep_calls import SemanticUpkeep
+from services.compactor.adapters.upkeep_handlers import (
+    CONSOLIDATE_AGENT,
+    PAGES_AT_ONCE,
+    ConsolidateHandler,
+    DriftHandler,
+    FanOut,
+    ReflectHandler,
+)
+from services.compactor.app.consolidation import Consolidation
+from services.compactor.app.jobs import Jobs
+from services.compactor.app.ports import Done, Query, Reach
+from services.compactor.app.reflection import Reflection
+from services.compactor.app.wake import LocalWake
+from services.compactor.domain.consolidation import Run
+from services.compactor.domain.ledger import Job, JobState
+from services.compactor.domain.schedules import ALL_AGENTS, SYSTEM_TENANT
+from services.kit.context import current_principal
+from services.kit.errors import DependencyDown
+from services.kit.identity import Role
+from tests.memory_ledger import MemoryLedger
+
+NOW = datetime(2031, 5, 4, 3, tzinfo=UTC)
+
+
+def job(id_: str = "j1", tenant: str = SYSTEM_TENANT, payload: bytes = b"{}") -> Job:
+    return Job(
+        id=id_,
+        tenant=tenant,
+        agent_id=ALL_AGENTS,
+        type="t",
+        subject="s",
+        key="k",
+        payload=payload,
+        state=JobState.RUNNING,
+        max_attempts=5,
+        created=NOW,
+        updated=NOW,
+        due=None,
+        revision=1,
+    )
+
+
+class Stub:
+    """UpkeepService, which notes who calls."""
+
+    def __init__(self) -> None:
+        self.agents = [("acme", "ada"), ("acme", "bea"), ("other", "ada")]
+        self.callers: list[tuple[str, Role, frozenset[str] | None]] = []
+        self.down_after = 99
+
+    def _note(self) -> None:
+        caller = current_principal()
+        self.callers.append((caller.tenant, caller.role, caller.agents))
+        if len(self.callers) > self.down_after:
+            raise DependencyDown
+
+    async def ListActiveAgents(
+        self, request: upkeep_pb2.ListActiveAgentsRequest
+    ) -> upkeep_pb2.ListActiveAgentsResponse:
+        """Two a page."""
+        self._note()
+        start = int(request.page_token or 0)
+        page = self.agents[start : start + 2]
+        return upkeep_pb2.ListActiveAgentsResponse(
+            agents=[upkeep_pb2.ActiveAgent(tenant=tenant, agent_id=agent) for tenant, agent in page],
+            next_page_token=str(start + 2) if start + 2 < len(self.agents) else "",
+        )
+
+    async def CheckDrift(self, request: upkeep_pb2.CheckDriftRequest) -> upkeep_pb2.CheckDriftResponse:
+        self._note()
+        return upkeep_pb2.CheckDriftResponse(lost_messages=len(request.agent_id))
+
+
+def fan_out(stub: Stub, ledger: MemoryLedger) -> FanOut:
+    jobs = Jobs(ledger, LocalWake(), lambda: NOW, max_attempts=5)
+    return FanOut(jobs, SemanticUpkeep(cast("Any", stub)).agents, CONSOLIDATE_AGENT)
+
+
+async def asked(ledger: MemoryLedger, tenant: str) -> list[Job]:
+    return sorted(
+        await ledger.page(Query(reach=Reach(tenant=tenant)), None, 99), key=lambda one: one.agent_id
+    )
+
+
+async def test_a_selector_asks_for_one_job_of_each_agent() -> None:
+    """J-3: of every tenant, each under its own."""
+    stub, ledger = Stub(), MemoryLedger()
+    assert await fan_out(stub, ledger).run(SYSTEM_TENANT, ALL_AGENTS, [job()]) == [Done()]
+    ours = await asked(ledger, "acme")
+    assert [(one.agent_id, one.type, one.key) for one in ours] == [
+        ("ada", CONSOLIDATE_AGENT, f"{CONSOLIDATE_AGENT}/ada/j1"),
+        ("bea", CONSOLIDATE_AGENT, f"{CONSOLIDATE_AGENT}/bea/j1"),
+    ]
+    assert json.loads(ours[0].payload) == {"day": NOW.isoformat()}
+    assert [one.agent_id for one in await asked(ledger, "other")] == ["ada"]
+    assert await asked(ledger, SYSTEM_TENANT) == []
+    assert set(stub.callers) == {(SYSTEM_TENANT, Role.SERVICE, None)}
+
+
+async def test_a_selector_that_runs_again_asks_for_nothing_more() -> None:
+    stub, ledger = Stub(), MemoryLedger()
+    stub.down_after = 1
+    with pytest.raises(DependencyDown):
+        await fan_out(stub, ledger).run(SYSTEM_TENANT, ALL_AGENTS, [job()])
+    assert len(await asked(ledger, "acme")) == 2
+    stub.down_after = 99
+    await fan_out(stub, ledger).run(SYSTEM_TENANT, ALL_AGENTS, [job()])
+    assert len(await asked(ledger, "acme")) == 2
+    assert len(await asked(ledger, "other")) == 1
+    await fan_out(stub, ledger).run(SYSTEM_TENANT, ALL_AGENTS, [job("j2")])
+    assert len(await asked(ledger, "acme")) == 4, "another day's"
+
+
+async def test_a_selector_takes_a_bounded_number_of_pages_and_leaves_the_rest_to_another() -> None:
+    """J-3: a call ends in time however many agents there are; none is left out, none is asked for twice."""
+    stub, ledger = Stub(), MemoryLedger()
+    stub.agents = [("acme", f"a{number:02}") for number in range(2 * PAGES_AT_ONCE + 3)]
+    selector = fan_out(stub, ledger)
+    await selector.run(SYSTEM_TENANT, ALL_AGENTS, [job()])
+    assert len(stub.callers) == PAGES_AT_ONCE
+    assert len(await asked(ledger, "acme")) == 2 * PAGES_AT_ONCE
+    (rest,) = await asked(ledger, SYSTEM_TENANT)
+    assert (rest.type, rest.agent_id, rest.subject, rest.key) == ("t", ALL_AGENTS, "s", "t/j1/1")
+    await selector.run(SYSTEM_TENANT, ALL_AGENTS, [job()])
+    assert await asked(ledger, SYSTEM_TENANT) == [rest], "again asks for the same"
+    await selector.run(SYSTEM_TENANT, ALL_AGENTS, [rest])
+    assert await asked(ledger, SYSTEM_TENANT) == [rest], "that was the end"
+    ours = await asked(ledger, "acme")
+    assert [one.key for one in ours] == [f"{CONSOLIDATE_AGENT}/{name}/j1" for _, name in stub.agents]
+    assert {one.payload for one in ours} == {json.dumps({"day": NOW.isoformat()}).encode()}
+
+
+async def test_a_run_has_the_id_of_its_job() -> None:
+    class Recorded:
+        async def run(self, tenant: str, agent_id: str, *, dry: bool, run_id: str) -> Run:
+            assert not dry
+            return Run(id=run_id, agent_id=agent_id, dry=dry, created=NOW)
+
+    handler = ConsolidateHandler(cast("Consolidation", Recorded()))
+    assert await handler.run("acme", "ada", [job("j7")]) == [Done(result_ids=("j7",))]
+
+
+@pytest.mark.parametrize("payload", [b"{}", b"nonsense", b'{"day": 7}', b'["x"]'])
+async def test_reflection_looks_back_from_when_it_was_asked_for(payload: bytes) -> None:
+    class Recorded:
+        def __init__(self) -> None:
+            self.until: list[datetime] = []
+
+        async def reflect(self, tenant: str, agent_id: str, until: datetime) -> list[str]:
+            self.until.append(until)
+            return ["i1"]
+
+    recorded = Recorded()
+    handler = ReflectHandler(cast("Reflection", recorded))
+    told = datetime(2031, 5, 1, 3, tzinfo=UTC)
+    named = json.dumps({"day": told.isoformat()}).encode()
+    outcomes = await handler.run("acme", "ada", [job(payload=named), job(payload=payload)])
+    assert outcomes == [Done(result_ids=("i1",))] * 2
+    assert recorded.until == [told, NOW]
+
+
+async def test_the_drift_check_is_done_for_the_agent() -> None:
+    stub = Stub()
+    assert await DriftHandler(SemanticUpkeep(cast("Any", stub))).run("acme", "ada", [job()]) == [Done()]
+    assert stub.callers == [("acme", Role.SERVICE, frozenset({"ada"}))]
