@@ -12,16 +12,20 @@ from bench.result import Result, write
 from bench.scenarios import (
     appends,
     disk,
+    extraction,
     freshness,
     indexing,
     ingest,
     ingest_postgres,
+    jobs,
     memory,
+    million,
     recall,
     recall_mem0,
     remember,
     retrieval,
     start,
+    summaries,
     supersession,
     window,
 )
@@ -31,13 +35,23 @@ SCENARIOS: dict[str, Callable[[], Result]] = {
     module.ID: module.run
     for module in (
         *(appends, ingest, ingest_postgres, recall, remember, recall_mem0, indexing),
-        *(window, freshness, memory, start, disk),
+        *(window, freshness, memory, start, jobs, disk),
     )
 }
 
+LONG: dict[str, Callable[[], Result]] = {million.ID: million.run}
+"""Scenarios that take too long for "all"."""
+
+LABELLED: dict[str, Callable[[Path], dict[str, Any]]] = {
+    supersession.ID: supersession.run,
+    extraction.ID: extraction.run,
+    summaries.ID: summaries.run,
+}
+"""Scenarios over labelled data (tests/data), each with its own budget."""
+
 
 def main(scenario: str, out: Path | None = None, data: Path | None = None) -> int:
-    """Runs one scenario, "all", "retrieval" or "supersession" (which need `data`).
+    """Runs one scenario, "all", "retrieval" or one of LABELLED (which need `data`).
 
     Returns 1 when a budget is missed or a check failed.
     """
@@ -47,18 +61,19 @@ def main(scenario: str, out: Path | None = None, data: Path | None = None) -> in
         document = retrieval.run(data)
         _report(document, out)
         return 0
-    if scenario == supersession.ID:
+    if scenario in LABELLED:
         if data is None:
-            sys.exit("error: bench supersession needs --data FILE")
-        document = supersession.run(data)
+            sys.exit(f"error: bench {scenario} needs --data FILE")
+        document = LABELLED[scenario](data)
         _report(document, out)
         return 0 if document["correct"] and document["ok"] else 1
+    runnable = SCENARIOS | LONG
     names = list(SCENARIOS) if scenario == "all" else [scenario]
-    unknown = [name for name in names if name not in SCENARIOS]
+    unknown = [name for name in names if name not in runnable]
     if unknown:
-        known = ", ".join([*SCENARIOS, "retrieval", supersession.ID, "all"])
+        known = ", ".join([*runnable, "retrieval", *LABELLED, "all"])
         sys.exit(f"error: no scenario {unknown[0]}; there are {known}")
-    results = {name: SCENARIOS[name]().document() for name in names}
+    results = {name: runnable[name]().document() for name in names}
     for name, document in results.items():
         _report(document, (RESULTS / f"{name}.json") if scenario == "all" else out)
     return 0 if all(r["correct"] and r["ok"] is not False for r in results.values()) else 1

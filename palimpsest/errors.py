@@ -170,6 +170,12 @@ class CallCancelledError(PalimpsestError):
     reason = "CANCELLED"
 
 
+class DataFlowRefusedError(PalimpsestError):
+    """The tenant's data flow lets no text leave."""
+
+    reason = "DATA_FLOW_REFUSED"
+
+
 class NotIndexedError(PalimpsestError):
     """What was waited for is not indexed; `unindexed` tells what, and why."""
 
@@ -200,5 +206,6 @@ CLASS_OF_REASON: Mapping[str, type[PalimpsestError]] = {
         InternalError,
         UnknownMethodError,
         CallCancelledError,
+        DataFlowRefusedError,
     )
 }

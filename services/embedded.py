@@ -13,14 +13,16 @@ import os
 import secrets
 from collections.abc import Callable
 from contextlib import AsyncExitStack, ExitStack
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import structlog
 
 from services.compactor.bootstrap import build as build_compactor
 from services.compactor.config import CompactorSettings
 from services.embedder.bootstrap import build as build_embedder
-from services.embedder.config import EmbedderSettings
+from services.embedder.config import EmbedderSettings, ModelChoice
 from services.gateway.bootstrap import build as build_gateway
 from services.gateway.config import GatewaySettings
 from services.kit.channels import MAX_MESSAGE_BYTES, Channels
@@ -47,21 +49,24 @@ def run(
     host: str = "127.0.0.1",
     port: int = DEFAULT_PORT,
     model_dir: Path | None = None,
+    next_model_dir: Path | None = None,
     metrics_port: int | None = None,
     on_ready: Callable[[str], None],
 ) -> None:
     """Serves until SIGTERM or SIGINT; `on_ready` is told the address. Raises StartupError.
 
+    With a `next_model_dir`, everything is indexed by that model too, which takes over then (S-17).
     With a `metrics_port`, Prometheus metrics of all five services are at http://host:metrics_port/metrics.
     """
-    asyncio.run(_run(data_dir, host, port, model_dir, metrics_port, on_ready))
+    models = _models(data_dir, model_dir, next_model_dir)
+    asyncio.run(_run(data_dir, host, port, models, metrics_port, on_ready))
 
 
 async def _run(
     data_dir: Path,
     host: str,
     port: int,
-    model_dir: Path | None,
+    models: EmbedderSettings,
     metrics_port: int | None,
     on_ready: Callable[[str], None],
 ) -> None:
@@ -71,7 +76,7 @@ async def _run(
         metrics = Metrics()
         if metrics_port is not None:
             metrics.serve(host, metrics_port, stack.enter_context(ExitStack()))
-        gateway = await compose(data_dir, secret, metrics, stack, model_dir=model_dir)
+        gateway = await compose(data_dir, secret, metrics, stack, models=models)
         address = f"{host}:{port}"
         stop = stop_signal()
         async with listening(gateway, secret, metrics, address, drain_seconds=DRAIN_SECONDS) as bound:
@@ -88,12 +93,12 @@ async def compose(
     metrics: Metrics,
     stack: AsyncExitStack,
     *,
-    model_dir: Path | None = None,
+    models: EmbedderSettings | None = None,
     embedder: Service | None = None,
 ) -> Service:
     """Builds the five services, wires them in process, and returns the gateway's, ready to be served.
 
-    `embedder` takes the place of the one that `model_dir` would give.
+    `embedder` takes the place of the one that `models` would give: by default, that of the environment.
     """
     servers = {name: InProcessServer(max_message_bytes=MAX_MESSAGE_BYTES) for name in SERVICES}
     signer = TokenSigner(secret)
@@ -101,9 +106,8 @@ async def compose(
         **{name: outgoing(server.channel(), name, signer) for name, server in servers.items()}
     )
     if embedder is None:
-        embedder = await build_embedder(
-            EmbedderSettings(data_dir=data_dir, model_dir=model_dir), channels, stack
-        )
+        settings = models or EmbedderSettings(data_dir=data_dir)
+        embedder = await build_embedder(settings, channels, stack)
 
     def mount(service: Service) -> None:
         server = servers[service.short_name]
@@ -115,7 +119,20 @@ async def compose(
     mount(await build_episodic(EpisodicSettings(data_dir=data_dir), channels, stack))
     mount(await build_semantic(SemanticSettings(data_dir=data_dir), channels, stack))
     mount(await build_compactor(CompactorSettings(data_dir=data_dir), channels, stack))
-    return await build_gateway(GatewaySettings(data_dir=data_dir, profile="embedded"), channels, stack)
+    gateway = await build_gateway(GatewaySettings(data_dir=data_dir, profile="embedded"), channels, stack)
+    # The others ask it for settings; its metrics are registered where it listens.
+    mount(replace(gateway, collectors=()))
+    return gateway
+
+
+def _models(data_dir: Path, model_dir: Path | None, next_model_dir: Path | None) -> EmbedderSettings:
+    """The models that were named, else those of the environment."""
+    named: dict[str, Any] = {}
+    if model_dir is not None:
+        named["model_dir"] = model_dir
+    if next_model_dir is not None:
+        named["next"] = ModelChoice(model_dir=next_model_dir)
+    return EmbedderSettings(data_dir=data_dir, **named)
 
 
 def lock_data(data_dir: Path, stack: AsyncExitStack) -> None:

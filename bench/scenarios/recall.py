@@ -30,7 +30,7 @@ from services.embedder.adapters.onnx_folder import OnnxFolder
 from services.embedder.bootstrap import default_model_dir
 from services.gateway.app.keys import DEFAULT_TENANT
 from services.kit.sqlite import run_script
-from services.memory.semantic.adapters.vectors import VECTOR_FOLDER
+from services.memory.semantic.adapters.vectors import VECTOR_FOLDER, folder_name
 from services.memory.semantic.adapters.vectors_edge_store import Store
 from services.memory.semantic.adapters.words import INDEX_FILE
 from services.memory.semantic.adapters.words_fts import search_words
@@ -240,7 +240,7 @@ class Yardstick:
         near = self._vectors.search({"any": {"contact": places}}, vector, DEPTH)
         near_at = time.perf_counter()
         filters = WordFilters(contact_ids=(contact_id, ""))
-        found = run_script(self._words, search_words(bucket, analyse_query(query), filters, DEPTH))
+        found = run_script(self._words, search_words([bucket], analyse_query(query), filters, DEPTH))
         end = time.perf_counter()
         for name, seconds in zip(
             self.parts, (embedded_at - began, near_at - embedded_at, end - near_at), strict=True
@@ -254,7 +254,8 @@ def yardstick(data: Path) -> Iterator[Yardstick]:
     """Opens a data folder that no suite uses."""
     model = OnnxFolder.load(default_model_dir())
     description = model.description
-    vectors = Store.open(str(data / VECTOR_FOLDER), description.revision, description.dimension)
+    folder = data / VECTOR_FOLDER / folder_name(description.revision)
+    vectors = Store.open(str(folder), description.revision, description.dimension)
     words = sqlite3.connect(data / INDEX_FILE)
     words.row_factory = sqlite3.Row
     try:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import get_args
 
 import click
 
+from palimpsest.cli.moments import MOMENT
 from palimpsest.cli.session import (
     Connection,
     connected,
@@ -28,6 +30,7 @@ from palimpsest.models import Explanation, RecalledMemories, RecalledMessages, S
 @click.option("--scope", type=click.Choice(get_args(SearchScope)), help="With --messages: where to search.")
 @click.option("--mode", type=click.Choice(get_args(SearchMode)), help="With --messages: how to search.")
 @click.option("--limit", type=click.IntRange(1, 100), default=10, show_default=True, help="Most hits.")
+@click.option("--as-of", type=MOMENT, help="Memories that were valid at a date or time.")
 @click.option("--explain", is_flag=True, help="Say why each hit stands where it does.")
 @json_option
 @connected
@@ -40,17 +43,20 @@ def command(
     scope: SearchScope | None,
     mode: SearchMode | None,
     limit: int,
+    as_of: datetime | None,
     explain: bool,
     as_json: bool,
 ) -> None:
     """Find what matches QUERY, best first."""
     if (conversation_id or scope or mode) and not in_messages:
         raise click.UsageError("--conversation, --scope and --mode go with --messages")
+    if as_of and in_messages:
+        raise click.UsageError("--as-of is of memories, not of --messages")
 
     async def work(client: AsyncClient) -> RecalledMemories | RecalledMessages:
         contact_id = await find_contact(client, contact)
         if not in_messages:
-            return await client.recall(query, contact_id=contact_id, limit=limit)
+            return await client.recall(query, contact_id=contact_id, limit=limit, as_of_time=as_of)
         return await client.recall_conversation(
             query,
             conversation_id=conversation_id,

@@ -32,9 +32,28 @@ DEFAULT_PORT = 7777
     help="The least level that is logged, as JSON lines on standard error.",
 )
 @click.option("--metrics-port", type=click.IntRange(1, 65535), help="Serve Prometheus metrics there.")
-@click.option("--model", type=click.Path(path_type=Path), help="Another embedding model's folder.")
+@click.option(
+    "--model",
+    "--model-dir",
+    "model",
+    type=click.Path(path_type=Path),
+    help="Another embedding model's folder.",
+)
+@click.option(
+    "--next-model",
+    "--next-model-dir",
+    "next_model",
+    type=click.Path(path_type=Path),
+    help="The folder of a model to change to: it is served as soon as everything is indexed by it.",
+)
 def command(
-    data: Path | None, host: str, port: int, log_level: str, metrics_port: int | None, model: Path | None
+    data: Path | None,
+    host: str,
+    port: int,
+    log_level: str,
+    metrics_port: int | None,
+    model: Path | None,
+    next_model: Path | None,
 ) -> None:
     """Run the whole suite on this machine until it is interrupted."""
     try:
@@ -53,7 +72,13 @@ def command(
 
     try:
         embedded.run(
-            folder, host=host, port=port, model_dir=model, metrics_port=metrics_port, on_ready=announce
+            folder,
+            host=host,
+            port=port,
+            model_dir=model,
+            next_model_dir=next_model,
+            metrics_port=metrics_port,
+            on_ready=announce,
         )
     except StartupError as error:
         raise Failure(str(error)) from error

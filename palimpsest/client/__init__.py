@@ -9,11 +9,16 @@ import grpc
 
 from palimpsest.client.administration import AdministrationCalls
 from palimpsest.client.agents import AgentCalls
+from palimpsest.client.attractors import AttractorCalls
 from palimpsest.client.context import ContextCalls
 from palimpsest.client.conversations import ConversationCalls
+from palimpsest.client.graph import GraphCalls
 from palimpsest.client.history import HistoryCalls
+from palimpsest.client.indexes import IndexCalls
+from palimpsest.client.insights import InsightCalls
 from palimpsest.client.memories import MemoryCalls
 from palimpsest.client.policy import RetryPolicy
+from palimpsest.client.settings import SettingsCalls
 from palimpsest.client.state import StateCalls
 from palimpsest.client.transport import Transport
 from palimpsest.client.working import WorkingCalls
@@ -30,6 +35,11 @@ class AsyncClient(
     WorkingCalls,
     ContextCalls,
     StateCalls,
+    SettingsCalls,
+    IndexCalls,
+    InsightCalls,
+    GraphCalls,
+    AttractorCalls,
     AdministrationCalls,
 ):
     """Calls a Palimpsest gateway; belongs to the event loop in which it is first used.

@@ -112,7 +112,7 @@ def _ref(proto: resources_pb2.MessageRef) -> models.MessageRef:
     return models.MessageRef(conversation_id=proto.conversation_id, message_id=proto.message_id)
 
 
-def _refs(protos: Iterable[resources_pb2.MessageRef]) -> tuple[models.MessageRef, ...]:
+def refs(protos: Iterable[resources_pb2.MessageRef]) -> tuple[models.MessageRef, ...]:
     return tuple(map(_ref, protos))
 
 
@@ -167,7 +167,7 @@ def memory(proto: resources_pb2.Memory) -> models.Memory:
         pinned=proto.pinned,
         confidence=proto.confidence,
         source=names.SOURCES.name(proto.source),
-        provenance=_refs(proto.provenance),
+        provenance=refs(proto.provenance),
         create_time=time_of(proto, "create_time"),
         update_time=time_of(proto, "update_time"),
         access_time=time_of(proto, "access_time"),
@@ -188,6 +188,42 @@ def memory(proto: resources_pb2.Memory) -> models.Memory:
 def remembered(proto: memories_pb2.RememberResponse) -> models.Remembered:
     """What became of a memory."""
     return models.Remembered(memory=memory(proto.memory), created=proto.created, token=_token(proto))
+
+
+def memory_history(proto: memories_pb2.ListMemoryVersionsResponse) -> models.MemoryHistory:
+    """Versions, and what replaced them."""
+    return models.MemoryHistory(
+        memories=tuple(memory(each) for each in proto.memories),
+        supersessions=tuple(_supersession(each) for each in proto.supersessions),
+    )
+
+
+def _supersession(proto: resources_pb2.Supersession) -> models.Supersession:
+    return models.Supersession(
+        old_memory_id=proto.old_memory_id,
+        new_memory_id=proto.new_memory_id,
+        cause=names.CAUSES.name(proto.cause),
+        probability=proto.probability,
+        judge=proto.judge,
+        create_time=time_of(proto, "create_time"),
+        undo_time=time_of(proto, "undo_time"),
+    )
+
+
+def restored(proto: memories_pb2.UndoSupersessionResponse) -> models.Restored:
+    """A memory that was brought back."""
+    return models.Restored(memory=memory(proto.memory), token=_token(proto))
+
+
+def contradiction(proto: resources_pb2.Contradiction) -> models.Contradiction:
+    """Two memories that cannot both hold."""
+    return models.Contradiction(
+        id=proto.id,
+        memories=tuple(memory(each) for each in proto.memories),
+        probability=proto.probability,
+        judge=proto.judge,
+        create_time=time_of(proto, "create_time"),
+    )
 
 
 def _explanation(proto: recall_pb2.Explanation) -> models.Explanation:
@@ -271,7 +307,7 @@ def prompt(proto: prompt_pb2.AssemblePromptResponse) -> models.Prompt:
                 token_count=layer.token_count,
                 budget_tokens=layer.budget_tokens,
                 memory_ids=tuple(layer.memory_ids),
-                messages=_refs(layer.messages),
+                messages=refs(layer.messages),
                 omitted_count=layer.omitted_count,
                 overlay_ids=tuple(layer.overlay_ids),
                 working=_working(layer.working) if layer.HasField("working") else None,

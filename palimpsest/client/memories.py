@@ -36,8 +36,12 @@ class MemoryCalls(Calls):
         pinned: bool = False,
         provenance: Sequence[models.MessageRef] = (),
         valid_from_time: datetime | None = None,
+        valid_to_time: datetime | None = None,
     ) -> models.Remembered:
-        """Writes a memory, agent-wide unless a contact is given. A new value supersedes the last one."""
+        """Writes a memory, agent-wide unless a contact is given. A new value supersedes the last one.
+
+        It holds from now on, or from `valid_from_time`, until it is superseded, or until `valid_to_time`.
+        """
         request = pb.RememberRequest(
             agent_id=self._agent,
             contact_id=contact_id,
@@ -47,6 +51,7 @@ class MemoryCalls(Calls):
             pinned=pinned,
             provenance=[outgoing.message_ref(ref) for ref in provenance],
             valid_from_time=outgoing.timestamp(valid_from_time),
+            valid_to_time=outgoing.timestamp(valid_to_time),
             request_id=new_request_id(),
         )
         return incoming.remembered(await self._transport.call(self._transport.stub.Remember, request))
@@ -56,9 +61,16 @@ class MemoryCalls(Calls):
         request = pb.GetMemoryRequest(agent_id=self._agent, memory_id=memory_id)
         return incoming.memory((await self._transport.call(self._transport.stub.GetMemory, request)).memory)
 
-    async def memory(self, key: str, *, contact_id: str = "") -> models.Memory:
-        """Reads the live memory of a key: the contact's if there is one, else the agent-wide one."""
-        request = pb.GetMemoryByKeyRequest(agent_id=self._agent, contact_id=contact_id, key=key)
+    async def memory(
+        self, key: str, *, contact_id: str = "", as_of_time: datetime | None = None
+    ) -> models.Memory:
+        """Reads the memory of a key that is live, or was valid at a moment.
+
+        It is the contact's if there is one, else the agent-wide one.
+        """
+        request = pb.GetMemoryByKeyRequest(
+            agent_id=self._agent, contact_id=contact_id, key=key, as_of_time=outgoing.timestamp(as_of_time)
+        )
         answer = await self._transport.call(self._transport.stub.GetMemoryByKey, request)
         return incoming.memory(answer.memory)
 
@@ -69,15 +81,20 @@ class MemoryCalls(Calls):
         kinds: Sequence[models.MemoryKind] = (),
         key_prefix: str = "",
         include_superseded: bool = False,
+        as_of_time: datetime | None = None,
         page_size: int = 0,
     ) -> AsyncIterator[models.Memory]:
-        """Memories, oldest first: the agent-wide ones, or those that a contact sees."""
+        """Memories, oldest first: the agent-wide ones, or those that a contact sees.
+
+        Those that are live; with `include_superseded` all; with `as_of_time` those that were valid then.
+        """
         request = pb.ListMemoriesRequest(
             agent_id=self._agent,
             contact_id=contact_id,
             kinds=[names.KINDS.number(kind) for kind in kinds],
             key_prefix=key_prefix,
             include_superseded=include_superseded,
+            as_of_time=outgoing.timestamp(as_of_time),
             page_size=page_size,
         )
         async for page in self._pages(self._transport.stub.ListMemories, request):
@@ -86,8 +103,42 @@ class MemoryCalls(Calls):
 
     async def memory_versions(self, memory_id: str) -> list[models.Memory]:
         """All versions of a memory's key and scope, oldest first."""
+        return list((await self.memory_history(memory_id)).memories)
+
+    async def memory_history(self, memory_id: str) -> models.MemoryHistory:
+        """All versions of a memory's key and scope, and how they were replaced, under whatever key."""
         request = pb.ListMemoryVersionsRequest(agent_id=self._agent, memory_id=memory_id)
-        answer = await self._transport.call(self._transport.stub.ListMemoryVersions, request)
+        return incoming.memory_history(
+            await self._transport.call(self._transport.stub.ListMemoryVersions, request)
+        )
+
+    async def undo_supersession(self, memory_id: str) -> models.Restored:
+        """Takes back the newest supersession of a memory, which is then as it was before."""
+        request = pb.UndoSupersessionRequest(agent_id=self._agent, memory_id=memory_id)
+        return incoming.restored(await self._transport.call(self._transport.stub.UndoSupersession, request))
+
+    async def contradictions(
+        self, *, contact_id: str = "", page_size: int = 0
+    ) -> AsyncIterator[models.Contradiction]:
+        """Unresolved contradictions, oldest first: between agent-wide memories, or those a contact sees."""
+        request = pb.ListContradictionsRequest(
+            agent_id=self._agent, contact_id=contact_id, page_size=page_size
+        )
+        async for page in self._pages(self._transport.stub.ListContradictions, request):
+            for proto in page.contradictions:
+                yield incoming.contradiction(proto)
+
+    async def resolve_contradiction(
+        self, contradiction_id: str, *, kept_memory_id: str = ""
+    ) -> list[models.Memory]:
+        """Settles a contradiction; the kept memory replaces the other, without one both may stand.
+
+        Returns the two as they are then.
+        """
+        request = pb.ResolveContradictionRequest(
+            agent_id=self._agent, contradiction_id=contradiction_id, kept_memory_id=kept_memory_id
+        )
+        answer = await self._transport.call(self._transport.stub.ResolveContradiction, request)
         return [incoming.memory(proto) for proto in answer.memories]
 
     async def pin(self, memory_id: str, pinned: bool = True) -> models.Memory:
@@ -115,10 +166,14 @@ class MemoryCalls(Calls):
         kinds: Sequence[models.MemoryKind] = (),
         fusion: models.ReciprocalRank | None = None,
         fill: bool = False,
+        as_of_time: datetime | None = None,
         wait_for: Sequence[models.FreshnessToken | None] = (),
         timeout: float | None = None,
     ) -> models.RecalledMemories:
-        """Finds memories. With `wait_for`, waits until these are indexed or the timeout is near."""
+        """Finds memories that are live, or were valid at a moment, by all that is known today.
+
+        With `wait_for`, waits until these are indexed or the timeout is near.
+        """
         request = pb.RecallRequest(
             agent_id=self._agent,
             contact_id=contact_id,
@@ -127,6 +182,7 @@ class MemoryCalls(Calls):
             kinds=[names.KINDS.number(kind) for kind in kinds],
             fusion=outgoing.fusion(fusion),
             fill=fill,
+            as_of_time=outgoing.timestamp(as_of_time),
             wait_for=outgoing.tokens(wait_for),
         )
         answer = await self._transport.call(self._transport.stub.Recall, request, timeout=timeout)

@@ -7,9 +7,13 @@ from typing import Any, Generic, TypeVar, cast
 from google.protobuf.descriptor import EnumDescriptor
 
 from palimpsest import models
-from palimpsest.common.v1 import jobs_pb2, recall_pb2, resources_pb2
+from palimpsest.common.v1 import indexes_pb2, jobs_pb2, recall_pb2, resources_pb2
+from palimpsest.documents.v1 import documents_pb2
 from palimpsest.gateway.v1 import administration_pb2, memories_pb2, prompt_pb2
+from palimpsest.graph.v1 import graph_pb2
 from palimpsest.history.v1 import windows_pb2
+from palimpsest.insight.v1 import insight_pb2
+from palimpsest.settings.v1 import settings_pb2
 from palimpsest.state.v1 import records_pb2
 from palimpsest.working.v1 import context_pb2
 
@@ -49,12 +53,31 @@ KINDS: Names[models.MemoryKind] = Names(resources_pb2.MemoryKind.DESCRIPTOR, "ME
 FACT_TYPES: Names[models.FactType] = Names(resources_pb2.FactType.DESCRIPTOR, "FACT_TYPE_")
 SOURCES: Names[models.MemorySource] = Names(resources_pb2.MemorySource.DESCRIPTOR, "MEMORY_SOURCE_")
 VERIFICATIONS: Names[models.Verification] = Names(resources_pb2.Verification.DESCRIPTOR, "VERIFICATION_")
+BASIN_CHANGES: Names[models.BasinChangeKind] = Names(
+    documents_pb2.BasinChangeKind.DESCRIPTOR, "BASIN_CHANGE_KIND_"
+)
+CAUSES: Names[models.SupersessionCause] = Names(
+    resources_pb2.SupersessionCause.DESCRIPTOR, "SUPERSESSION_CAUSE_"
+)
 UNINDEXED: Names[models.UnindexedState] = Names(resources_pb2.UnindexedState.DESCRIPTOR, "UNINDEXED_STATE_")
 CHANNELS: Names[models.Channel] = Names(recall_pb2.Channel.DESCRIPTOR, "CHANNEL_")
 MODES: Names[models.SearchMode] = Names(recall_pb2.SearchMode.DESCRIPTOR, "SEARCH_MODE_")
 SCOPES: Names[models.SearchScope] = Names(memories_pb2.SearchScope.DESCRIPTOR, "SEARCH_SCOPE_")
 LAYERS: Names[models.LayerKind] = Names(prompt_pb2.LayerKind.DESCRIPTOR, "LAYER_KIND_")
 JOB_STATES: Names[models.JobState] = Names(jobs_pb2.JobState.DESCRIPTOR, "JOB_STATE_")
+DATA_FLOWS: Names[models.DataFlow] = Names(settings_pb2.DataFlow.DESCRIPTOR, "DATA_FLOW_")
+PROVIDERS: Names[models.Provider] = Names(settings_pb2.Provider.DESCRIPTOR, "PROVIDER_")
+INSIGHT_KINDS: Names[models.InsightKind] = Names(insight_pb2.InsightKind.DESCRIPTOR, "INSIGHT_KIND_")
+GOAL_STATES: Names[models.GoalState] = Names(insight_pb2.GoalState.DESCRIPTOR, "GOAL_STATE_")
+MERGE_OUTCOMES: Names[models.MergeOutcome] = Names(insight_pb2.MergeOutcome.DESCRIPTOR, "MERGE_OUTCOME_")
+BRANCH_STATES: Names[models.BranchState] = Names(graph_pb2.BranchState.DESCRIPTOR, "BRANCH_STATE_")
+BRANCH_EVENT_KINDS: Names[models.BranchEventKind] = Names(
+    graph_pb2.BranchEventKind.DESCRIPTOR, "BRANCH_EVENT_KIND_"
+)
+MERGE_PROPOSAL_STATES: Names[models.MergeProposalState] = Names(
+    graph_pb2.MergeProposalState.DESCRIPTOR, "MERGE_PROPOSAL_STATE_"
+)
+REINDEX_STATES: Names[models.ReindexState] = Names(indexes_pb2.ReindexState.DESCRIPTOR, "REINDEX_STATE_")
 KEY_ROLES: Names[models.KeyRole] = Names(administration_pb2.KeyRole.DESCRIPTOR, "KEY_ROLE_")
 WINDOWS: Names[models.WindowMode] = Names(windows_pb2.WindowMode.DESCRIPTOR, "WINDOW_MODE_")
 CONTEXTS: Names[models.ContextKind] = Names(context_pb2.ContextKind.DESCRIPTOR, "CONTEXT_KIND_")

@@ -14,15 +14,23 @@ from google.protobuf.message import Message
 
 from palimpsest.client.failures import REQUEST_ID_KEY, is_described, to_error
 from palimpsest.client.policy import RetryPolicy, gateway_policy
+from palimpsest.documents.v1.documents_pb2_grpc import DocumentsServiceStub
 from palimpsest.errors import CallCancelledError, InternalError, PalimpsestError, UnavailableError
 from palimpsest.gateway.v1.gateway_pb2_grpc import GatewayServiceStub
+from palimpsest.graph.v1.graph_pb2_grpc import GraphServiceStub
 from palimpsest.history.v1.history_pb2_grpc import HistoryServiceStub
+from palimpsest.insight.v1.insight_pb2_grpc import InsightServiceStub
+from palimpsest.settings.v1.settings_pb2_grpc import SettingsServiceStub
 from palimpsest.state.v1.state_pb2_grpc import StateServiceStub
 from palimpsest.working.v1.working_pb2_grpc import WorkingMemoryServiceStub
 
 if TYPE_CHECKING:
+    from palimpsest.documents.v1.documents_pb2_grpc import DocumentsServiceAsyncStub
     from palimpsest.gateway.v1.gateway_pb2_grpc import GatewayServiceAsyncStub
+    from palimpsest.graph.v1.graph_pb2_grpc import GraphServiceAsyncStub
     from palimpsest.history.v1.history_pb2_grpc import HistoryServiceAsyncStub
+    from palimpsest.insight.v1.insight_pb2_grpc import InsightServiceAsyncStub
+    from palimpsest.settings.v1.settings_pb2_grpc import SettingsServiceAsyncStub
     from palimpsest.state.v1.state_pb2_grpc import StateServiceAsyncStub
     from palimpsest.working.v1.working_pb2_grpc import WorkingMemoryServiceAsyncStub
 
@@ -62,6 +70,10 @@ class Stubs:
     history: HistoryServiceAsyncStub
     working: WorkingMemoryServiceAsyncStub
     state: StateServiceAsyncStub
+    documents: DocumentsServiceAsyncStub
+    settings: SettingsServiceAsyncStub
+    insights: InsightServiceAsyncStub
+    graph: GraphServiceAsyncStub
 
 
 def new_request_id() -> str:
@@ -103,6 +115,10 @@ class Transport:
                 history=HistoryServiceStub(channel),
                 working=WorkingMemoryServiceStub(channel),
                 state=StateServiceStub(channel),
+                documents=DocumentsServiceStub(channel),
+                settings=SettingsServiceStub(channel),
+                insights=InsightServiceStub(channel),
+                graph=GraphServiceStub(channel),
             )
         return self._stubs
 

@@ -14,6 +14,7 @@ from palimpsest.models.names import (
     MemoryKind,
     MemorySource,
     Role,
+    SupersessionCause,
     UnindexedState,
     Verification,
 )
@@ -60,6 +61,58 @@ class Remembered:
     memory: Memory
     created: bool
     token: FreshnessToken | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Supersession:
+    """That a memory was replaced by another, and why: a new value of its key, a judge, or somebody's choice.
+
+    `probability` is how sure the judge was, 1 where there was none. `undo_time` is when it was taken back.
+    """
+
+    old_memory_id: str
+    new_memory_id: str
+    cause: SupersessionCause
+    probability: float
+    judge: str
+    create_time: datetime | None
+    undo_time: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryHistory:
+    """The versions of a memory, and what replaced any of them; both oldest first.
+
+    Iterates over its memories.
+    """
+
+    memories: tuple[Memory, ...]
+    supersessions: tuple[Supersession, ...]
+
+    def __iter__(self) -> Iterator[Memory]:
+        return iter(self.memories)
+
+    def __len__(self) -> int:
+        return len(self.memories)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Restored:
+    """A memory that was brought back, as it is now."""
+
+    memory: Memory
+    token: FreshnessToken | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contradiction:
+    """Two live memories that cannot both hold, as a judge found."""
+
+    id: str
+    memories: tuple[Memory, ...]
+    probability: float
+    judge: str
+    create_time: datetime | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,10 +6,10 @@ from typing import Literal
 
 from pydantic_settings import SettingsConfigDict
 
-from services.kit.settings import ServiceSettings
+from services.kit.stores import StoreSettings
 
 
-class GatewaySettings(ServiceSettings):
+class GatewaySettings(StoreSettings):
     """From PALIMPSEST_GATEWAY_…"""
 
     model_config = SettingsConfigDict(env_prefix="PALIMPSEST_GATEWAY_", frozen=True, extra="ignore")

@@ -8,32 +8,44 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import grpc
+from google.protobuf.descriptor_pool import Default
+from google.protobuf.message_factory import GetMessageClass
 from google.rpc.error_details_pb2 import BadRequest, ErrorInfo
 from google.rpc.status_pb2 import Status
 from palimpsest.common.v1 import resources_pb2
-from palimpsest.gateway.v1 import conversations_pb2, gateway_pb2_grpc
-from palimpsest.history.v1 import history_pb2_grpc
-from palimpsest.state.v1 import state_pb2_grpc
-from palimpsest.working.v1 import working_pb2_grpc
+from palimpsest.gateway.v1 import conversations_pb2, gateway_pb2
+from palimpsest.settings.v1 import settings_pb2
 
 from services.embedded import compose
-from services.gateway.adapters.sqlite_keys import SqliteKeyStore
+from services.gateway.adapters.sql import migrations
+from services.gateway.adapters.sql.keys import SqlKeys
 from services.gateway.domain.keys import ApiKey, digest_of, new_secret
+from services.gateway.rpc.faces import faces
 from services.kit.identity import Role
 from services.kit.metrics import Metrics
-from services.kit.serving import listening
+from services.kit.serving import Service, listening
+from services.kit.sqlite import Database, SqliteScripts
 
 AGENT = "ada"
+SERVED = (
+    gateway_pb2.DESCRIPTOR.services_by_name["GatewayService"].full_name,
+    settings_pb2.DESCRIPTOR.services_by_name["SettingsService"].full_name,
+    *(face.name for face in faces(Mock())),
+)
+"""The services that the gateway has for applications."""
 
 
 class Running:
     """A suite, its address, and calls under any key."""
 
-    def __init__(self, data: Path, port: int, stack: AsyncExitStack) -> None:
+    def __init__(self, data: Path, port: int, secret: bytes, stack: AsyncExitStack) -> None:
+        """`secret` signs the tokens between the services."""
         self.data = data
         self.port = port
+        self.secret = secret
         self._stack = stack
         self.operator = (data / "api-key").read_text().strip()
 
@@ -45,12 +57,7 @@ class Running:
 
     async def key(self, role: Role, tenant: str = "default", agents: frozenset[str] | None = None) -> str:
         """A key written straight into the store, as another tenant's could not be made otherwise."""
-        from importlib.resources import files
-
-        from services.kit.sqlite import Database
-
-        migrations = files("services.gateway") / "migrations" / "sqlite"
-        database = await Database.open(self.data / "gateway.db", migrations)
+        database = await Database.open(self.data / "gateway.db", migrations("sqlite"))
         key_id, secret = new_secret()
         key = ApiKey(
             id=key_id,
@@ -63,7 +70,7 @@ class Running:
             expires=None,
             revoked=None,
         )
-        await SqliteKeyStore(database).add(key)
+        await SqlKeys(SqliteScripts(database)).add(key)
         await database.close()
         return secret
 
@@ -72,15 +79,20 @@ class Stubs:
     """The methods of all services that the gateway serves; their names are unique."""
 
     def __init__(self, channel: grpc.aio.Channel) -> None:
-        self._stubs: tuple[Any, ...] = (
-            gateway_pb2_grpc.GatewayServiceStub(channel),
-            history_pb2_grpc.HistoryServiceStub(channel),
-            working_pb2_grpc.WorkingMemoryServiceStub(channel),
-            state_pb2_grpc.StateServiceStub(channel),
-        )
+        self._channel = channel
+        services = map(Default().FindServiceByName, SERVED)
+        self._methods = {method.name: method for service in services for method in service.methods}
 
     def __getattr__(self, name: str) -> Any:
-        return next(getattr(stub, name) for stub in self._stubs if hasattr(stub, name))
+        method = self._methods[name]
+        kinds = (
+            "stream" if streams else "unary" for streams in (method.client_streaming, method.server_streaming)
+        )
+        return getattr(self._channel, "_".join(kinds))(
+            f"/{method.containing_service.full_name}/{name}",
+            request_serializer=GetMessageClass(method.input_type).SerializeToString,
+            response_deserializer=GetMessageClass(method.output_type).FromString,
+        )
 
 
 class Keyed:
@@ -96,15 +108,15 @@ class Keyed:
 
 
 @asynccontextmanager
-async def running(data: Path) -> AsyncIterator[Running]:
-    """Starts it over a folder."""
+async def running(data: Path, *, embedder: Service | None = None) -> AsyncIterator[Running]:
+    """Starts it over a folder, with the configured embedder or another."""
     async with AsyncExitStack() as stack:
         secret = secrets.token_bytes(32)
-        gateway = await compose(data, secret, Metrics(), stack)
+        gateway = await compose(data, secret, Metrics(), stack, embedder=embedder)
         port = await stack.enter_async_context(
             listening(gateway, secret, Metrics(), "127.0.0.1:0", drain_seconds=0)
         )
-        yield Running(data, port, stack)
+        yield Running(data, port, secret, stack)
 
 
 async def prepare(stub: Any, conversation: str = "c", contact_id: str = "") -> None:

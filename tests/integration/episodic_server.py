@@ -72,7 +72,9 @@ async def serve_episodic(
         listening(served, SECRET, Metrics(), "127.0.0.1:0", drain_seconds=0)
     )
     to_ledger = _channel(stack, port, "compactor")
-    channels = Channels(embedder=to_ledger, episodic=to_ledger, semantic=to_ledger, compactor=to_ledger)
+    channels = Channels(
+        embedder=to_ledger, episodic=to_ledger, semantic=to_ledger, compactor=to_ledger, gateway=to_ledger
+    )
     service = await build(settings, channels, stack)
     port = await stack.enter_async_context(
         listening(service, SECRET, Metrics(), "127.0.0.1:0", drain_seconds=0)

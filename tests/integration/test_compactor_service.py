@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -11,21 +11,28 @@ from typing import Any
 import grpc
 import pytest
 from google.protobuf.duration_pb2 import Duration
+from google.protobuf.field_mask_pb2 import FieldMask
 from google.protobuf.timestamp_pb2 import Timestamp
 from palimpsest.common.v1 import jobs_pb2
 from palimpsest.compactor.v1 import compactor_pb2 as pb
 from palimpsest.compactor.v1 import compactor_pb2_grpc
+from palimpsest.derived.v1 import derived_pb2, derived_pb2_grpc
 from palimpsest.semantic.v1 import semantic_pb2, semantic_pb2_grpc
+from pydantic import SecretStr
 
+from services.compactor.adapters.sql import migrations
 from services.compactor.bootstrap import build
 from services.compactor.config import CompactorSettings
+from services.compactor.domain.schedules import Spec
 from services.compactor.rpc.servicer import NAME, ROLES
 from services.kit.channels import Channels
 from services.kit.context import act_as, current_principal
-from services.kit.errors import DependencyDown, PalimpsestError, Reason
+from services.kit.errors import DependencyDown, PalimpsestError, Reason, StartupError
 from services.kit.identity import Principal, Role, TokenSigner
 from services.kit.metrics import Metrics
 from services.kit.serving import Service, listening, outgoing
+from tests.postgres_server import shared_server
+from tests.redis_server import shared_redis
 
 SECRET = b"a secret of the tests, 32 bytes or more"
 SERVICE = Principal(tenant="acme", role=Role.SERVICE, subject="test")
@@ -62,10 +69,11 @@ class Semantic(semantic_pb2_grpc.SemanticServiceServicer):
 
 
 class Suite:
-    """A Compactor and its stub, with the Semantic service behind it."""
+    """A Compactor and its stubs, with the Semantic service behind it."""
 
-    def __init__(self, stub: compactor_pb2_grpc.CompactorServiceAsyncStub, semantic: Semantic) -> None:
-        self.stub = stub
+    def __init__(self, channel: grpc.aio.Channel, semantic: Semantic) -> None:
+        self.stub = compactor_pb2_grpc.CompactorServiceStub(channel)
+        self.derived = derived_pb2_grpc.DerivedWorkServiceStub(channel)
         self.semantic = semantic
 
     async def enqueue(self, *jobs: pb.NewJob, by: Principal = SERVICE) -> list[str]:
@@ -104,7 +112,9 @@ def semantic_service(servicer: Semantic) -> Service:
 
 
 @asynccontextmanager
-async def running(folder: Path, semantic: Semantic, **chosen: Any) -> AsyncIterator[Suite]:
+async def running(
+    folder: Path, semantic: Semantic, specs: Sequence[Spec] = (), **chosen: Any
+) -> AsyncIterator[Suite]:
     figures = {"backoff_base_seconds": 0.01, "backoff_cap_seconds": 0.02, "drain_seconds": 2.0, **chosen}
     settings = CompactorSettings(data_dir=folder, **figures)
     async with AsyncExitStack() as stack:
@@ -116,9 +126,11 @@ async def running(folder: Path, semantic: Semantic, **chosen: Any) -> AsyncItera
             return channel
 
         behind = await listen(semantic_service(semantic))
-        channels = Channels(embedder=behind, episodic=behind, semantic=behind, compactor=behind)
-        channel = await listen(await build(settings, channels, stack))
-        yield Suite(compactor_pb2_grpc.CompactorServiceStub(channel), semantic)
+        channels = Channels(
+            embedder=behind, episodic=behind, semantic=behind, compactor=behind, gateway=behind
+        )
+        channel = await listen(await build(settings, channels, stack, specs=specs))
+        yield Suite(channel, semantic)
 
 
 @pytest.fixture
@@ -294,6 +306,122 @@ async def test_cancel_and_retry_follow_the_table(resting: Suite) -> None:
             assert answer.job.state == jobs_pb2.JOB_STATE_CANCELLED
         retried = (await resting.stub.RetryJob(pb.RetryJobRequest(job_id=job_id))).job
     assert (retried.state, retried.HasField("not_before_time")) == (jobs_pb2.JOB_STATE_QUEUED, True)
+
+
+async def test_progress_is_told_of_ones_own_conversations(suite: Suite) -> None:
+    """J-1: derived up to N, by kind; a dead job holds it back."""
+    suite.semantic.bad = {4}
+    await suite.enqueue(*(message(i) for i in range(1, 7)))
+    await suite.idle()
+    request = derived_pb2.GetDerivedProgressRequest(agent_id="a", conversation_ids=["c", "unknown"])
+    with act_as(READER):
+        found = (await suite.derived.GetDerivedProgress(request)).progress
+        assert list(found) == [
+            derived_pb2.DerivedProgress(conversation_id="c", kind="index", up_to_sequence=3)
+        ]
+        nobody = derived_pb2.GetDerivedProgressRequest(agent_id="a")
+        await refused(suite.derived.GetDerivedProgress(nobody), Reason.INVALID_FIELD)
+    with act_as(OTHER):
+        assert list((await suite.derived.GetDerivedProgress(request)).progress) == []
+    with act_as(ONLY_A):
+        assert len((await suite.derived.GetDerivedProgress(request)).progress) == 1
+        theirs = derived_pb2.GetDerivedProgressRequest(agent_id="b", conversation_ids=["c"])
+        await refused(suite.derived.GetDerivedProgress(theirs), Reason.NOT_ALLOWED)
+
+
+NIGHTLY = Spec(name="nightly", job_type="index_memory", cron="0 4 * * *")
+OPERATOR = Principal(tenant="acme", role=Role.OPERATOR)
+ADMIN = Principal(tenant="acme", role=Role.ADMIN)
+
+
+def changes(
+    cron: str = "", enabled: bool = False, paths: Sequence[str] = ("cron",)
+) -> derived_pb2.UpdateScheduleRequest:
+    return derived_pb2.UpdateScheduleRequest(
+        name="nightly",
+        schedule=derived_pb2.Schedule(cron=cron, enabled=enabled),
+        update_mask=FieldMask(paths=paths),
+    )
+
+
+async def test_a_schedule_is_listed_changed_and_asked_for(tmp_path: Path) -> None:
+    """J-5: the job that is asked for comes through the outbox, under the caller's tenant."""
+    async with running(tmp_path, Semantic(), specs=[NIGHTLY]) as suite:
+        with act_as(READER):
+            (found,) = (await suite.derived.ListSchedules(derived_pb2.ListSchedulesRequest())).schedules
+            assert (found.name, found.cron, found.enabled) == ("nightly", NIGHTLY.cron, True)
+            assert found.HasField("next_run_time")
+            assert not found.HasField("last_run_time")
+        with act_as(OPERATOR):
+            answer = await suite.derived.UpdateSchedule(changes("30 2 * * *", False, ["cron", "enabled"]))
+            assert (answer.schedule.cron, answer.schedule.enabled) == ("30 2 * * *", False)
+            assert not answer.schedule.HasField("next_run_time")
+        with act_as(ADMIN):
+            asked = await suite.derived.TriggerSchedule(
+                derived_pb2.TriggerScheduleRequest(name="nightly", request_id="r")
+            )
+        keys = pb.LookupJobsRequest(idempotency_keys=[asked.idempotency_key])
+        async with asyncio.timeout(10):
+            with act_as(READER):
+                while not (jobs := (await suite.stub.LookupJobs(keys)).jobs):  # noqa: ASYNC110
+                    await asyncio.sleep(0.01)
+        assert (jobs[0].job.type, jobs[0].job.agent_id) == ("index_memory", "*")
+
+
+async def test_bad_changes_of_a_schedule_name_their_field(tmp_path: Path) -> None:
+    """X-1; and each role has its own."""
+    async with running(tmp_path, Semantic(), specs=[NIGHTLY]) as suite:
+        update, trigger = suite.derived.UpdateSchedule, suite.derived.TriggerSchedule
+        with act_as(OPERATOR):
+            for cron in ("0 0 30 2 *", "x", "* * * * * *"):
+                error = await refused(update(changes(cron)), Reason.INVALID_FIELD)
+                assert [problem.field for problem in error.fields] == ["schedule.cron"]
+            for paths in ([], ["name"]):
+                error = await refused(update(changes("* * * * *", paths=paths)), Reason.INVALID_FIELD)
+                assert [problem.field for problem in error.fields] == ["update_mask"]
+            unknown = derived_pb2.TriggerScheduleRequest(name="unknown")
+            await refused(trigger(unknown), Reason.RESOURCE_NOT_FOUND)
+        with act_as(ADMIN):
+            await refused(update(changes("* * * * *")), Reason.NOT_ALLOWED)
+        with act_as(Principal(tenant="acme", role=Role.WRITER)):
+            await refused(trigger(derived_pb2.TriggerScheduleRequest(name="nightly")), Reason.NOT_ALLOWED)
+        with act_as(READER):
+            (found,) = (await suite.derived.ListSchedules(derived_pb2.ListSchedulesRequest())).schedules
+            assert found.cron == NIGHTLY.cron
+
+
+async def test_two_compactors_share_a_postgres_and_wake_each_other(
+    tmp_path: Path, pytestconfig: pytest.Config
+) -> None:
+    """J-1: the one that works hardly polls, so what it does it was told of by the other."""
+    redis = shared_redis(pytestconfig)
+    async with (
+        shared_server(pytestconfig).database(migrations("postgres")) as database,
+        redis.prefix() as prefix,
+    ):
+        shared = {
+            "database_url": SecretStr(database),
+            "redis_url": SecretStr(redis.url),
+            "redis_prefix": prefix.rstrip(":"),
+        }
+        semantic = Semantic()
+        async with (
+            running(tmp_path / "one", semantic, work=False, **shared) as one,
+            running(tmp_path / "two", semantic, poll_seconds=3600, **shared),
+        ):
+            async with asyncio.timeout(20):
+                number = 0
+                while len(semantic.indexed) < 3:
+                    number += 1
+                    await one.enqueue(message(number))
+                    await asyncio.sleep(0.1)
+            assert (await one.idle())[-1].counts == jobs_pb2.JobCounts(succeeded=number)
+
+
+async def test_a_redis_that_is_none_is_an_error_at_the_start(tmp_path: Path) -> None:
+    with pytest.raises(StartupError):
+        async with running(tmp_path, Semantic(), redis_url=SecretStr("nonsense")):
+            pass
 
 
 BY_ID: dict[str, Callable[..., Any]] = {

@@ -150,10 +150,12 @@ async def test_each_stored_message_is_enqueued_once(stub: Stub, compactor: Ledge
     await stub.AppendMessages(append(says("a"), says("b"), parent_id=""))
     await stub.AppendMessages(append(says("a"), says("b"), says("c"), parent_id=""))
     async with asyncio.timeout(20):
-        while len(compactor.jobs) < 3:
+        while len(compactor.jobs) < 5:
             compactor.arrived.clear()
             await compactor.arrived.wait()
-    jobs = [job for _, job in compactor.jobs]
+    extractions = [job.idempotency_key for _, job in compactor.jobs if job.type == "extract_messages"]
+    assert sorted(extractions) == ["extract_messages/a/c/1-2", "extract_messages/a/c/3-3"]
+    jobs = [job for _, job in compactor.jobs if job.type != "extract_messages"]
     assert {tenant for tenant, _ in compactor.jobs} == {"acme"}
     assert sorted(job.idempotency_key for job in jobs) == [f"index_message/a/c/{n}" for n in (1, 2, 3)]
     assert {(job.type, job.agent_id) for job in jobs} == {("index_message", "a")}

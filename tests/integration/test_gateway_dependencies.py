@@ -141,6 +141,7 @@ async def half(tmp_path: Path) -> AsyncIterator[Half]:
             semantic=outgoing(down, "semantic", signer),
             compactor=outgoing(down, "compactor", signer),
             embedder=outgoing(down, "embedder", signer),
+            gateway=outgoing(down, "gateway", signer),
         )
         gateway = await build(GatewaySettings(data_dir=tmp_path), channels, stack)
         port = await stack.enter_async_context(
@@ -165,6 +166,7 @@ async def test_without_semantic_the_prompt_comes_with_its_failures(half: Half) -
     assert {failure.cause for failure in prompt.failures} == {
         "not available",
         "standing memories not available",
+        "the attractor is not available",
     }
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import asyncpg
 import pytest
 
-from services.kit.errors import DependencyDown, NotFound, Overloaded
+from services.kit.errors import DependencyDown, InvalidRequest, NotFound, Overloaded
 from services.kit.outbox import CLAIM_SECONDS, NewJob, Relay, SqlOutbox, put_jobs
 from services.kit.postgres import Postgres
 from services.kit.sql import Script, SqlDatabase, execute, execute_many, fetch, first
@@ -237,12 +237,15 @@ class Ledger:
     def __init__(self) -> None:
         self.keys: list[str] = []
         self.fails_for = ""
+        self.refuses = ""
 
     async def Enqueue(self, request: Any) -> None:
         await asyncio.sleep(0.001)
         keys = [job.idempotency_key for job in request.jobs]
         if self.fails_for in keys:
             raise Overloaded(retry_after=1)
+        if self.refuses in keys:
+            raise InvalidRequest
         self.keys += keys
 
 
@@ -306,6 +309,21 @@ async def test_a_failing_tenant_does_not_keep_the_rows_of_those_before_it(engine
     assert ledger.keys == ["1", "2", "3"]
 
 
+async def test_rows_that_the_ledger_refuses_keep_none_of_other_tenants(engine: Engine) -> None:
+    await put(engine.sql, "acme", "1")
+    await put(engine.sql, "bad", "2")
+    await put(engine.sql, "late", "3")
+    ledger = Ledger()
+    ledger.refuses = "2"
+    relay = Relay(SqlOutbox(engine.sql), ledger)
+    assert await relay.relay_once()
+    assert ledger.keys == ["1", "3"]
+    assert not await relay.relay_once(), "nothing is left that it takes"
+    ledger.refuses = ""
+    assert await relay.relay_once()
+    assert ledger.keys == ["1", "3", "2"], "they were given back"
+
+
 async def test_two_relays_hand_over_every_row_once(engine: Engine) -> None:
     keys = [f"k{number}" for number in range(600)]
     for start in range(0, len(keys), 20):
@@ -351,3 +369,24 @@ async def test_an_only_owner_inherits_the_rows_at_once(engine: Engine) -> None:
     heir = SqlOutbox(engine.sql, inherits=True)
     assert len(await heir.claim(10)) == 1
     assert await heir.claim(10) == []
+
+
+async def test_the_claims_of_an_only_owner_are_leases_too(engine: Engine) -> None:
+    """SV-5: it keeps them to itself; what is neither settled nor given back comes again."""
+    await put(engine.sql, "acme", "1", "2")
+    await put(engine.sql, "other", "3", "4")
+    now = [1000.0]
+    owner = SqlOutbox(engine.sql, inherits=True, clock=lambda: now[0])
+    rows = await owner.claim(3)
+    assert [row.job.key for row in rows] == ["1", "2", "3"]
+    assert [row.job.key for row in await owner.claim(3)] == ["4"]
+    await owner.settle([row for row in rows if row.job.key == "1"])
+    await owner.release([row for row in rows if row.job.key == "2"])
+    assert [row.job.key for row in await owner.claim(3)] == ["2"]
+    now[0] += CLAIM_SECONDS + 1
+    assert [row.job.key for row in await owner.claim(2)] == ["2", "3"]
+    assert [row.job.key for row in await SqlOutbox(engine.sql).claim(10)] == [
+        "2",
+        "3",
+        "4",
+    ]  # nothing written

@@ -9,9 +9,11 @@ import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import grpc
 import pytest
+from google.protobuf.descriptor_pool import Default
 from google.protobuf.message_factory import GetMessageClass
 from palimpsest.gateway.v1 import (
     administration_pb2,
@@ -21,25 +23,23 @@ from palimpsest.gateway.v1 import (
     prompt_pb2,
 )
 from palimpsest.history.v1 import history_pb2, overlays_pb2
-from palimpsest.state.v1 import state_pb2
-from palimpsest.working.v1 import working_pb2
 
 from services.embedder.rpc.servicer import ROLES as EMBEDDER_ROLES
+from services.gateway.rpc.faces import faces
 from services.gateway.rpc.servicer import ROLES
+from services.gateway.rpc.settings_servicer import ROLES as SETTINGS_ROLES
 from services.kit.identity import Role
-from services.kit.serving import roles_of
 from services.kit.timeouts import method_timeouts, service_config
-from tests.integration.embedded_suite import AGENT, Running, failure, prepare, running, said
+from tests.integration.embedded_suite import AGENT, SERVED, Running, failure, prepare, running, said
 
 CODE = grpc.StatusCode
 SERVICE = gateway_pb2.DESCRIPTOR.services_by_name["GatewayService"]
-PASSED_ON = (
-    history_pb2.DESCRIPTOR.services_by_name["HistoryService"],
-    working_pb2.DESCRIPTOR.services_by_name["WorkingMemoryService"],
-    state_pb2.DESCRIPTOR.services_by_name["StateService"],
-)
-METHODS = [method for service in (SERVICE, *PASSED_ON) for method in service.methods]
-LEAST = {**ROLES, **{name: role for service in PASSED_ON for name, role in roles_of(service).items()}}
+METHODS = [method for name in SERVED for method in Default().FindServiceByName(name).methods]
+LEAST = {
+    **ROLES,
+    **SETTINGS_ROLES,
+    **{name: role for face in faces(Mock()) for name, role in face.roles.items()},
+}
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from typing import Protocol
 
 from services.gateway.domain.keys import ApiKey
 from services.gateway.domain.parts import Fact, History, Turn, Working
+from services.gateway.domain.themes import Theme
 
 
 class KeyStore(Protocol):
@@ -32,11 +33,37 @@ class KeyStore(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConversationView:
-    """A conversation: its frozen system prompt and the contact ids whose memories count."""
+    """A conversation: its frozen system prompt and the contact ids whose memories count.
+
+    Its active path has `depth` messages, of which `covered` lie under overlays.
+    """
 
     system_prompt: str
     prompt_revision: int
     contact_ids: tuple[str, ...]
+    depth: int = 0
+    covered: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rolling:
+    """The rolling summary of a conversation, "" for none: of a path up to a message, which is its `depth`th.
+
+    `failures` say why it can't be had.
+    """
+
+    text: str = ""
+    message_id: str = ""
+    depth: int = 0
+    failures: tuple[object, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """The attractor's themes, the heaviest first; `failures` say why they can't be had."""
+
+    themes: tuple[Theme, ...] = ()
+    failures: tuple[object, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,11 +85,17 @@ class PromptSources(Protocol):
     async def working(self, agent_id: str, conversation_id: str) -> Working:
         """Its working memory as of one moment."""
 
-    async def window(self, agent_id: str, conversation_id: str, budget: int) -> History:
-        """The slice of its active path that fits."""
+    async def rolling(self, agent_id: str, conversation_id: str) -> Rolling:
+        """Its rolling summary; a failure where it can't be had."""
+
+    async def window(self, agent_id: str, conversation_id: str, budget: int, rolling: Rolling) -> History:
+        """The slice of its active path that fits; without overlays the rolling summary takes their place."""
 
     async def standing(self, agent_id: str, contact_ids: Sequence[str]) -> Found:
         """Memories that always show, most relevant first; a failure where they can't be had."""
+
+    async def themes(self, agent_id: str) -> Told:
+        """The themes of its conversations; a failure where they can't be had."""
 
     async def find(
         self,

@@ -6,13 +6,15 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from services.gateway.app.ports import Found, PromptSources
-from services.gateway.domain.layers import facts_layer
+from services.gateway.app.ports import ConversationView, Found, PromptSources, Rolling
+from services.gateway.domain.attractor import facts_with_attractor
 from services.gateway.domain.parts import Ingredients, Prompt
 from services.gateway.domain.prompt import DEFAULT_BUDGET, assemble, shares
 from services.gateway.domain.working import working_layer
 
 LEAST_HISTORY_TOKENS = 1
+LEAST_SUMMARISED = 4
+"""Messages of a path that may have a rolling summary (J-5)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,21 +47,25 @@ class Prompting:
         sources = self._sources
         view = await sources.conversation(agent_id, conversation_id)
         split = shares(view.system_prompt, author, message, budget)
-        standing, found, working = await asyncio.gather(
+        standing, told, found, working, rolling = await asyncio.gather(
             sources.standing(agent_id, view.contact_ids),
+            sources.themes(agent_id),
             sources.find(agent_id, conversation_id, view.contact_ids, message, wait_for),
             sources.working(agent_id, conversation_id),
+            self._rolling(agent_id, conversation_id, view),
         )
         room = split.history(
-            facts_layer(standing.memories, split.facts).tokens, working_layer(working, split.working).tokens
+            facts_with_attractor(standing.memories, told.themes, split.facts).tokens,
+            working_layer(working, split.working).tokens,
         )
         ingredients = Ingredients(
             system_prompt=view.system_prompt,
             message=message,
             author=author,
             facts=standing.memories,
+            themes=told.themes,
             working=working,
-            history=await sources.window(agent_id, conversation_id, max(LEAST_HISTORY_TOKENS, room)),
+            history=await sources.window(agent_id, conversation_id, max(LEAST_HISTORY_TOKENS, room), rolling),
             older=found.older,
             memories=found.memories,
         )
@@ -69,5 +75,13 @@ class Prompting:
         return Assembled(
             prompt=prompt,
             prompt_revision=view.prompt_revision,
-            found=replace(found, failures=(*standing.failures, *found.failures)),
+            found=replace(
+                found, failures=(*standing.failures, *told.failures, *rolling.failures, *found.failures)
+            ),
         )
+
+    async def _rolling(self, agent_id: str, conversation_id: str, view: ConversationView) -> Rolling:
+        """Where overlays are, they are shown instead; a short path is shown whole (E-5)."""
+        if view.covered or view.depth < LEAST_SUMMARISED:
+            return Rolling()
+        return await self._sources.rolling(agent_id, conversation_id)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from google.protobuf.timestamp_pb2 import Timestamp
 from palimpsest.common.v1 import resources_pb2
 from palimpsest.episodic.v1 import episodic_pb2
 from palimpsest.gateway.v1 import memories_pb2 as pb
@@ -11,6 +12,7 @@ from palimpsest.semantic.v1 import semantic_pb2
 
 from services.gateway.app.backends import Backends
 from services.kit.errors import InvalidField, NotFound
+from services.kit.times import from_timestamp
 
 DEFAULT_LIMIT = 10
 MAX_LIMIT = 100
@@ -49,6 +51,7 @@ async def remember(backends: Backends, request: pb.RememberRequest) -> pb.Rememb
             pinned=request.pinned,
             provenance=request.provenance,
             valid_from_time=request.valid_from_time if request.HasField("valid_from_time") else None,
+            valid_to_time=request.valid_to_time if request.HasField("valid_to_time") else None,
             request_id=request.request_id,
         )
     )
@@ -58,7 +61,7 @@ async def remember(backends: Backends, request: pb.RememberRequest) -> pb.Rememb
 async def memory_by_key(backends: Backends, request: pb.GetMemoryByKeyRequest) -> pb.GetMemoryByKeyResponse:
     """The contact's, else the agent-wide one."""
     where = await scope(backends, request.agent_id, request.contact_id)
-    asked = semantic_pb2.GetMemoryByKeyRequest(scope=where, key=request.key)
+    asked = semantic_pb2.GetMemoryByKeyRequest(scope=where, key=request.key, as_of_time=_as_of(request))
     return pb.GetMemoryByKeyResponse(memory=(await backends.semantic.GetMemoryByKey(asked)).memory)
 
 
@@ -71,6 +74,7 @@ async def list_memories(backends: Backends, request: pb.ListMemoriesRequest) -> 
                 kinds=request.kinds,
                 key_prefix=request.key_prefix,
                 include_superseded=request.include_superseded,
+                as_of_time=_as_of(request),
             ),
             page_size=request.page_size,
             page_token=request.page_token,
@@ -91,6 +95,7 @@ async def recall(backends: Backends, request: pb.RecallRequest) -> pb.RecallResp
             fusion=request.fusion,
             fill=request.fill,
             wait_for=request.wait_for,
+            as_of_time=_as_of(request),
         )
     )
     return pb.RecallResponse(hits=response.hits, failures=response.failures, unindexed=response.unindexed)
@@ -126,6 +131,19 @@ async def recall_conversation(
     return pb.RecallConversationResponse(
         hits=hits[:wanted], failures=response.failures, unindexed=response.unindexed
     )
+
+
+def _as_of(
+    request: pb.GetMemoryByKeyRequest | pb.ListMemoriesRequest | pb.RecallRequest,
+) -> Timestamp | None:
+    """The moment that is asked about, None for the present. Raises InvalidField by the name it has here."""
+    if not request.HasField("as_of_time"):
+        return None
+    try:
+        from_timestamp(request.as_of_time)
+    except ValueError as error:
+        raise InvalidField("as_of_time", str(error)) from error
+    return request.as_of_time
 
 
 async def _hits(

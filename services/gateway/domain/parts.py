@@ -7,6 +7,7 @@ from datetime import datetime
 from enum import IntEnum
 from typing import TypeAlias
 
+from services.gateway.domain.themes import Theme
 from services.kit.tokens import estimate_tokens
 
 
@@ -71,7 +72,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overlay:
-    """A summary of the messages of a path from one place to another."""
+    """A summary of the messages of a path from one place to another; the rolling summary has no id."""
 
     id: str
     from_depth: int
@@ -154,6 +155,7 @@ class Ingredients:
     message: str
     author: str
     facts: tuple[Fact, ...] = ()
+    themes: tuple[Theme, ...] = ()
     working: Working = Working()
     history: History = History()
     older: tuple[Turn, ...] = ()
@@ -184,8 +186,8 @@ class Layer:
 
     @property
     def overlay_ids(self) -> tuple[str, ...]:
-        """The summaries in it."""
-        return tuple(item.id for item in self.items if isinstance(item, Overlay))
+        """The stored overlays in it."""
+        return tuple(item.id for item in self.items if isinstance(item, Overlay) and item.id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

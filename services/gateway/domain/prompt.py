@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from services.gateway.domain.attractor import facts_with_attractor
 from services.gateway.domain.history import Window, said
 from services.gateway.domain.layers import facts_layer, place, retrieved_layer
 from services.gateway.domain.parts import ORDER, Ingredients, Layer, LayerKind, Prompt, Said, Speaker
@@ -68,7 +69,7 @@ def shares(system_prompt: str, author: str, message: str, budget: int) -> Shares
 def assemble(parts: Ingredients, budget: int) -> Prompt:
     """The prompt, never over budget by the estimate of its whole text. Raises BudgetTooSmall."""
     split = shares(parts.system_prompt, parts.author, parts.message, budget)
-    facts = facts_layer(parts.facts, split.facts)
+    facts = facts_with_attractor(parts.facts, parts.themes, split.facts)
     working = working_layer(parts.working, split.working)
     window = Window(parts.history)
     room, retrieved_room = split.history(facts.tokens, working.tokens), split.retrieved

@@ -1,4 +1,4 @@
-"""Services of Episodic that applications call too: the gateway only vouches for the caller.
+"""Services behind the gateway that applications call too: the gateway only vouches for the caller.
 
 One definition serves both, so each call is passed on as it came.
 """
@@ -13,7 +13,11 @@ import grpc
 from google.protobuf.descriptor import MethodDescriptor, ServiceDescriptor
 from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
+from palimpsest.derived.v1 import derived_pb2
+from palimpsest.documents.v1 import documents_pb2
+from palimpsest.graph.v1 import graph_pb2
 from palimpsest.history.v1 import history_pb2
+from palimpsest.insight.v1 import insight_pb2
 from palimpsest.state.v1 import state_pb2
 from palimpsest.working.v1 import working_pb2
 
@@ -81,9 +85,13 @@ class _History:
 
 
 def faces(backends: Backends) -> tuple[Face, ...]:
-    """Episodic's services that applications call."""
+    """The services that applications call."""
     return (
         passed_on(history_pb2.DESCRIPTOR.services_by_name["HistoryService"], _History(backends)),
         passed_on(working_pb2.DESCRIPTOR.services_by_name["WorkingMemoryService"], backends.working),
         passed_on(state_pb2.DESCRIPTOR.services_by_name["StateService"], backends.state),
+        passed_on(derived_pb2.DESCRIPTOR.services_by_name["DerivedWorkService"], backends.derived),
+        passed_on(documents_pb2.DESCRIPTOR.services_by_name["DocumentsService"], backends.documents),
+        passed_on(insight_pb2.DESCRIPTOR.services_by_name["InsightService"], backends.insights),
+        passed_on(graph_pb2.DESCRIPTOR.services_by_name["GraphService"], backends.graph),
     )

@@ -7,7 +7,13 @@ from typing import Any
 
 from palimpsest.compactor.v1 import compactor_pb2
 from palimpsest.episodic.v1 import episodic_pb2
-from palimpsest.gateway.v1 import administration_pb2, conversations_pb2, gateway_pb2_grpc, memories_pb2
+from palimpsest.gateway.v1 import (
+    administration_pb2,
+    conversations_pb2,
+    gateway_pb2_grpc,
+    indexes_pb2,
+    memories_pb2,
+)
 from palimpsest.semantic.v1 import semantic_pb2
 
 from services.gateway.app.backends import Backends
@@ -207,3 +213,24 @@ class PassedOn(gateway_pb2_grpc.GatewayServiceServicer):
         asked = mirrored(compactor_pb2.WatchJobsRequest, request)
         async for response in self._backends.compactor.WatchJobs(asked):
             yield mirrored(administration_pb2.WatchJobsResponse, response)
+
+    async def Reindex(self, request: indexes_pb2.ReindexRequest, context: Any) -> indexes_pb2.ReindexResponse:
+        """Passed on, if there is such an agent."""
+        if request.agent_id:
+            await self._backends.episodic.GetAgent(episodic_pb2.GetAgentRequest(agent_id=request.agent_id))
+        asked = mirrored(semantic_pb2.ReindexRequest, request)
+        return mirrored(indexes_pb2.ReindexResponse, await self._backends.semantic.Reindex(asked))
+
+    async def GetReindex(
+        self, request: indexes_pb2.GetReindexRequest, context: Any
+    ) -> indexes_pb2.GetReindexResponse:
+        """Passed on."""
+        asked = mirrored(semantic_pb2.GetReindexRequest, request)
+        return mirrored(indexes_pb2.GetReindexResponse, await self._backends.semantic.GetReindex(asked))
+
+    async def GetIndexStatus(
+        self, request: indexes_pb2.GetIndexStatusRequest, context: Any
+    ) -> indexes_pb2.GetIndexStatusResponse:
+        """Passed on."""
+        answer = await self._backends.semantic.GetIndexStatus(semantic_pb2.GetIndexStatusRequest())
+        return mirrored(indexes_pb2.GetIndexStatusResponse, answer)

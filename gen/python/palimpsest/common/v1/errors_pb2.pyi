@@ -96,6 +96,10 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """
     ERROR_REASON_CANCELLED: _ErrorReason.ValueType  # 19
     """CANCELLED: the caller cancelled the call."""
+    ERROR_REASON_DATA_FLOW_REFUSED: _ErrorReason.ValueType  # 20
+    """FAILED_PRECONDITION: the tenant's data flow lets no text leave, and the call would send some to an endpoint
+    that is somebody else's. Example: Embed by a remote model for a tenant that is local-only.
+    """
 
 class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
     """Why a call failed. Every error carries exactly one google.rpc.ErrorInfo with
@@ -177,4 +181,8 @@ Example: a call by a client that is newer than the server.
 """
 ERROR_REASON_CANCELLED: ErrorReason.ValueType  # 19
 """CANCELLED: the caller cancelled the call."""
+ERROR_REASON_DATA_FLOW_REFUSED: ErrorReason.ValueType  # 20
+"""FAILED_PRECONDITION: the tenant's data flow lets no text leave, and the call would send some to an endpoint
+that is somebody else's. Example: Embed by a remote model for a tenant that is local-only.
+"""
 Global___ErrorReason: _TypeAlias = ErrorReason  # noqa: Y015

@@ -37,6 +37,10 @@ class _ChannelEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Channel.Value
     """A segment of the key equals a word of the query."""
     CHANNEL_MESSAGES: _Channel.ValueType  # 4
     """Memories whose source messages match by words."""
+    CHANNEL_HYDE: _Channel.ValueType  # 5
+    """Likeness to a made-up answer; asked where a model is configured for it."""
+    CHANNEL_REMOTE: _Channel.ValueType  # 6
+    """The remote memory; asked where the settings name it as the provider."""
 
 class Channel(_Channel, metaclass=_ChannelEnumTypeWrapper):
     """A ranked list that recall fuses."""
@@ -51,6 +55,10 @@ CHANNEL_KEY: Channel.ValueType  # 3
 """A segment of the key equals a word of the query."""
 CHANNEL_MESSAGES: Channel.ValueType  # 4
 """Memories whose source messages match by words."""
+CHANNEL_HYDE: Channel.ValueType  # 5
+"""Likeness to a made-up answer; asked where a model is configured for it."""
+CHANNEL_REMOTE: Channel.ValueType  # 6
+"""The remote memory; asked where the settings name it as the provider."""
 Global___Channel: _TypeAlias = Channel  # noqa: Y015
 
 class _SearchMode:
@@ -142,7 +150,7 @@ class ReferenceFusion(_message.Message):
     """The constant k. Default 60."""
     @_builtins.property
     def weights(self) -> _containers.RepeatedCompositeFieldContainer[Global___ChannelWeight]:
-        """Weights that differ from the defaults (vector 1, keyword 1, key 1.5, messages 1)."""
+        """Weights that differ from the defaults (vector 1, keyword 1, key 1.5, messages 1, hyde 1, remote 1)."""
 
     def __init__(
         self,

@@ -231,6 +231,8 @@ class _SupersessionCauseEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Sup
     """A judge found that it says anew what the other said."""
     SUPERSESSION_CAUSE_RESOLVED: _SupersessionCause.ValueType  # 3
     """Somebody kept it of two that contradicted each other."""
+    SUPERSESSION_CAUSE_CONSOLIDATED: _SupersessionCause.ValueType  # 4
+    """Consolidation merged it with others that said no more than this one."""
 
 class SupersessionCause(_SupersessionCause, metaclass=_SupersessionCauseEnumTypeWrapper):
     """Why a memory replaced another."""
@@ -243,6 +245,8 @@ SUPERSESSION_CAUSE_JUDGED: SupersessionCause.ValueType  # 2
 """A judge found that it says anew what the other said."""
 SUPERSESSION_CAUSE_RESOLVED: SupersessionCause.ValueType  # 3
 """Somebody kept it of two that contradicted each other."""
+SUPERSESSION_CAUSE_CONSOLIDATED: SupersessionCause.ValueType  # 4
+"""Consolidation merged it with others that said no more than this one."""
 Global___SupersessionCause: _TypeAlias = SupersessionCause  # noqa: Y015
 
 class _UnindexedState:

@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from buf.validate import validate_pb2 as buf_dot_validate_dot_validate__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n%palimpsest/embedder/v1/embedder.proto\x12\x16palimpsest.embedder.v1\x1a\x1b\x62uf/validate/validate.proto\"N\n\x08\x43hunking\x12\x1e\n\nmax_chunks\x18\x01 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\x90N(\x00\x12\"\n\x0eoverlap_tokens\x18\x02 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\x80 (\x00\"\xa4\x01\n\x0c\x45mbedRequest\x12$\n\x05texts\x18\x01 \x03(\tB\x15\xbaH\x12\x92\x01\x0f\x08\x01\x10\x80\x02\"\x08r\x06 \x01(\x80\x80@\x12:\n\x07purpose\x18\x02 \x01(\x0e\x32\x1f.palimpsest.embedder.v1.PurposeB\x08\xbaH\x05\x82\x01\x02\x10\x01\x12\x32\n\x08\x63hunking\x18\x03 \x01(\x0b\x32 .palimpsest.embedder.v1.Chunking\"K\n\tEmbedding\x12\x12\n\ntext_index\x18\x01 \x01(\x05\x12\r\n\x05start\x18\x02 \x01(\x05\x12\x0b\n\x03\x65nd\x18\x03 \x01(\x05\x12\x0e\n\x06vector\x18\x04 \x01(\x0c\"k\n\rEmbedResponse\x12\x35\n\nembeddings\x18\x01 \x03(\x0b\x32!.palimpsest.embedder.v1.Embedding\x12\x11\n\tdimension\x18\x02 \x01(\x05\x12\x10\n\x08revision\x18\x03 \x01(\t\"Q\n\x12\x45mbedStreamRequest\x12;\n\x05\x62\x61tch\x18\x01 \x01(\x0b\x32$.palimpsest.embedder.v1.EmbedRequestB\x06\xbaH\x03\xc8\x01\x01\"K\n\x13\x45mbedStreamResponse\x12\x34\n\x05\x62\x61tch\x18\x01 \x01(\x0b\x32%.palimpsest.embedder.v1.EmbedResponse\"\x16\n\x14\x44\x65scribeModelRequest\"^\n\x15\x44\x65scribeModelResponse\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x11\n\tdimension\x18\x02 \x01(\x05\x12\x12\n\nmax_tokens\x18\x03 \x01(\x05\x12\x10\n\x08revision\x18\x04 \x01(\t\"8\n\x12\x43ountTokensRequest\x12\"\n\x05texts\x18\x01 \x03(\tB\x13\xbaH\x10\x92\x01\r\x08\x01\x10\x80\x02\"\x06r\x04(\x80\x80@\"%\n\x13\x43ountTokensResponse\x12\x0e\n\x06\x63ounts\x18\x01 \x03(\x05*K\n\x07Purpose\x12\x17\n\x13PURPOSE_UNSPECIFIED\x10\x00\x12\x11\n\rPURPOSE_QUERY\x10\x01\x12\x14\n\x10PURPOSE_DOCUMENT\x10\x02\x32\xa9\x03\n\x0f\x45mbedderService\x12T\n\x05\x45mbed\x12$.palimpsest.embedder.v1.EmbedRequest\x1a%.palimpsest.embedder.v1.EmbedResponse\x12j\n\x0b\x45mbedStream\x12*.palimpsest.embedder.v1.EmbedStreamRequest\x1a+.palimpsest.embedder.v1.EmbedStreamResponse(\x01\x30\x01\x12l\n\rDescribeModel\x12,.palimpsest.embedder.v1.DescribeModelRequest\x1a-.palimpsest.embedder.v1.DescribeModelResponse\x12\x66\n\x0b\x43ountTokens\x12*.palimpsest.embedder.v1.CountTokensRequest\x1a+.palimpsest.embedder.v1.CountTokensResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n%palimpsest/embedder/v1/embedder.proto\x12\x16palimpsest.embedder.v1\x1a\x1b\x62uf/validate/validate.proto\"N\n\x08\x43hunking\x12\x1e\n\nmax_chunks\x18\x01 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\x90N(\x00\x12\"\n\x0eoverlap_tokens\x18\x02 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\x80 (\x00\"\xc0\x01\n\x0c\x45mbedRequest\x12$\n\x05texts\x18\x01 \x03(\tB\x15\xbaH\x12\x92\x01\x0f\x08\x01\x10\x80\x02\"\x08r\x06 \x01(\x80\x80@\x12:\n\x07purpose\x18\x02 \x01(\x0e\x32\x1f.palimpsest.embedder.v1.PurposeB\x08\xbaH\x05\x82\x01\x02\x10\x01\x12\x32\n\x08\x63hunking\x18\x03 \x01(\x0b\x32 .palimpsest.embedder.v1.Chunking\x12\x1a\n\x08revision\x18\x04 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x04\"K\n\tEmbedding\x12\x12\n\ntext_index\x18\x01 \x01(\x05\x12\r\n\x05start\x18\x02 \x01(\x05\x12\x0b\n\x03\x65nd\x18\x03 \x01(\x05\x12\x0e\n\x06vector\x18\x04 \x01(\x0c\"k\n\rEmbedResponse\x12\x35\n\nembeddings\x18\x01 \x03(\x0b\x32!.palimpsest.embedder.v1.Embedding\x12\x11\n\tdimension\x18\x02 \x01(\x05\x12\x10\n\x08revision\x18\x03 \x01(\t\"Q\n\x12\x45mbedStreamRequest\x12;\n\x05\x62\x61tch\x18\x01 \x01(\x0b\x32$.palimpsest.embedder.v1.EmbedRequestB\x06\xbaH\x03\xc8\x01\x01\"K\n\x13\x45mbedStreamResponse\x12\x34\n\x05\x62\x61tch\x18\x01 \x01(\x0b\x32%.palimpsest.embedder.v1.EmbedResponse\"\x16\n\x14\x44\x65scribeModelRequest\"\x8f\x01\n\x15\x44\x65scribeModelResponse\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x11\n\tdimension\x18\x02 \x01(\x05\x12\x12\n\nmax_tokens\x18\x03 \x01(\x05\x12\x10\n\x08revision\x18\x04 \x01(\t\x12/\n\x04next\x18\x05 \x01(\x0b\x32!.palimpsest.embedder.v1.NextModel\"R\n\tNextModel\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x11\n\tdimension\x18\x02 \x01(\x05\x12\x12\n\nmax_tokens\x18\x03 \x01(\x05\x12\x10\n\x08revision\x18\x04 \x01(\t\"T\n\x12\x43ountTokensRequest\x12\"\n\x05texts\x18\x01 \x03(\tB\x13\xbaH\x10\x92\x01\r\x08\x01\x10\x80\x02\"\x06r\x04(\x80\x80@\x12\x1a\n\x08revision\x18\x02 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x04\"%\n\x13\x43ountTokensResponse\x12\x0e\n\x06\x63ounts\x18\x01 \x03(\x05*K\n\x07Purpose\x12\x17\n\x13PURPOSE_UNSPECIFIED\x10\x00\x12\x11\n\rPURPOSE_QUERY\x10\x01\x12\x14\n\x10PURPOSE_DOCUMENT\x10\x02\x32\xa9\x03\n\x0f\x45mbedderService\x12T\n\x05\x45mbed\x12$.palimpsest.embedder.v1.EmbedRequest\x1a%.palimpsest.embedder.v1.EmbedResponse\x12j\n\x0b\x45mbedStream\x12*.palimpsest.embedder.v1.EmbedStreamRequest\x1a+.palimpsest.embedder.v1.EmbedStreamResponse(\x01\x30\x01\x12l\n\rDescribeModel\x12,.palimpsest.embedder.v1.DescribeModelRequest\x1a-.palimpsest.embedder.v1.DescribeModelResponse\x12\x66\n\x0b\x43ountTokens\x12*.palimpsest.embedder.v1.CountTokensRequest\x1a+.palimpsest.embedder.v1.CountTokensResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -40,32 +40,38 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_EMBEDREQUEST'].fields_by_name['texts']._serialized_options = b'\272H\022\222\001\017\010\001\020\200\002\"\010r\006 \001(\200\200@'
   _globals['_EMBEDREQUEST'].fields_by_name['purpose']._loaded_options = None
   _globals['_EMBEDREQUEST'].fields_by_name['purpose']._serialized_options = b'\272H\005\202\001\002\020\001'
+  _globals['_EMBEDREQUEST'].fields_by_name['revision']._loaded_options = None
+  _globals['_EMBEDREQUEST'].fields_by_name['revision']._serialized_options = b'\272H\005r\003\030\200\004'
   _globals['_EMBEDSTREAMREQUEST'].fields_by_name['batch']._loaded_options = None
   _globals['_EMBEDSTREAMREQUEST'].fields_by_name['batch']._serialized_options = b'\272H\003\310\001\001'
   _globals['_COUNTTOKENSREQUEST'].fields_by_name['texts']._loaded_options = None
   _globals['_COUNTTOKENSREQUEST'].fields_by_name['texts']._serialized_options = b'\272H\020\222\001\r\010\001\020\200\002\"\006r\004(\200\200@'
-  _globals['_PURPOSE']._serialized_start=904
-  _globals['_PURPOSE']._serialized_end=979
+  _globals['_COUNTTOKENSREQUEST'].fields_by_name['revision']._loaded_options = None
+  _globals['_COUNTTOKENSREQUEST'].fields_by_name['revision']._serialized_options = b'\272H\005r\003\030\200\004'
+  _globals['_PURPOSE']._serialized_start=1094
+  _globals['_PURPOSE']._serialized_end=1169
   _globals['_CHUNKING']._serialized_start=94
   _globals['_CHUNKING']._serialized_end=172
   _globals['_EMBEDREQUEST']._serialized_start=175
-  _globals['_EMBEDREQUEST']._serialized_end=339
-  _globals['_EMBEDDING']._serialized_start=341
-  _globals['_EMBEDDING']._serialized_end=416
-  _globals['_EMBEDRESPONSE']._serialized_start=418
-  _globals['_EMBEDRESPONSE']._serialized_end=525
-  _globals['_EMBEDSTREAMREQUEST']._serialized_start=527
-  _globals['_EMBEDSTREAMREQUEST']._serialized_end=608
-  _globals['_EMBEDSTREAMRESPONSE']._serialized_start=610
-  _globals['_EMBEDSTREAMRESPONSE']._serialized_end=685
-  _globals['_DESCRIBEMODELREQUEST']._serialized_start=687
-  _globals['_DESCRIBEMODELREQUEST']._serialized_end=709
-  _globals['_DESCRIBEMODELRESPONSE']._serialized_start=711
-  _globals['_DESCRIBEMODELRESPONSE']._serialized_end=805
-  _globals['_COUNTTOKENSREQUEST']._serialized_start=807
-  _globals['_COUNTTOKENSREQUEST']._serialized_end=863
-  _globals['_COUNTTOKENSRESPONSE']._serialized_start=865
-  _globals['_COUNTTOKENSRESPONSE']._serialized_end=902
-  _globals['_EMBEDDERSERVICE']._serialized_start=982
-  _globals['_EMBEDDERSERVICE']._serialized_end=1407
+  _globals['_EMBEDREQUEST']._serialized_end=367
+  _globals['_EMBEDDING']._serialized_start=369
+  _globals['_EMBEDDING']._serialized_end=444
+  _globals['_EMBEDRESPONSE']._serialized_start=446
+  _globals['_EMBEDRESPONSE']._serialized_end=553
+  _globals['_EMBEDSTREAMREQUEST']._serialized_start=555
+  _globals['_EMBEDSTREAMREQUEST']._serialized_end=636
+  _globals['_EMBEDSTREAMRESPONSE']._serialized_start=638
+  _globals['_EMBEDSTREAMRESPONSE']._serialized_end=713
+  _globals['_DESCRIBEMODELREQUEST']._serialized_start=715
+  _globals['_DESCRIBEMODELREQUEST']._serialized_end=737
+  _globals['_DESCRIBEMODELRESPONSE']._serialized_start=740
+  _globals['_DESCRIBEMODELRESPONSE']._serialized_end=883
+  _globals['_NEXTMODEL']._serialized_start=885
+  _globals['_NEXTMODEL']._serialized_end=967
+  _globals['_COUNTTOKENSREQUEST']._serialized_start=969
+  _globals['_COUNTTOKENSREQUEST']._serialized_end=1053
+  _globals['_COUNTTOKENSRESPONSE']._serialized_start=1055
+  _globals['_COUNTTOKENSRESPONSE']._serialized_end=1092
+  _globals['_EMBEDDERSERVICE']._serialized_start=1172
+  _globals['_EMBEDDERSERVICE']._serialized_end=1597
 # @@protoc_insertion_point(module_scope)

@@ -78,8 +78,11 @@ class EmbedRequest(_message.Message):
     TEXTS_FIELD_NUMBER: _builtins.int
     PURPOSE_FIELD_NUMBER: _builtins.int
     CHUNKING_FIELD_NUMBER: _builtins.int
+    REVISION_FIELD_NUMBER: _builtins.int
     purpose: Global___Purpose.ValueType
     """What they are for."""
+    revision: _builtins.str
+    """Whose vectors: a revision that DescribeModel names. Default: the current model's."""
     @_builtins.property
     def texts(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """The texts, 1 to 256, each at most 1 MiB."""
@@ -94,10 +97,11 @@ class EmbedRequest(_message.Message):
         texts: _abc.Iterable[_builtins.str] | None = ...,
         purpose: Global___Purpose.ValueType = ...,
         chunking: Global___Chunking | None = ...,
+        revision: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["chunking", b"chunking"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["chunking", b"chunking", "purpose", b"purpose", "texts", b"texts"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["chunking", b"chunking", "purpose", b"purpose", "revision", b"revision", "texts", b"texts"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -244,8 +248,48 @@ class DescribeModelResponse(_message.Message):
     DIMENSION_FIELD_NUMBER: _builtins.int
     MAX_TOKENS_FIELD_NUMBER: _builtins.int
     REVISION_FIELD_NUMBER: _builtins.int
+    NEXT_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """Its name, e.g. "all-MiniLM-L6-v2"."""
+    dimension: _builtins.int
+    """Values in a vector."""
+    max_tokens: _builtins.int
+    """Most tokens of a text."""
+    revision: _builtins.str
+    """Hash of the weights."""
+    @_builtins.property
+    def next(self) -> Global___NextModel:
+        """The model that is to follow it; unset if there is none."""
+
+    def __init__(
+        self,
+        *,
+        name: _builtins.str = ...,
+        dimension: _builtins.int = ...,
+        max_tokens: _builtins.int = ...,
+        revision: _builtins.str = ...,
+        next: Global___NextModel | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["next", b"next"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["dimension", b"dimension", "max_tokens", b"max_tokens", "name", b"name", "next", b"next", "revision", b"revision"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DescribeModelResponse: _TypeAlias = DescribeModelResponse  # noqa: Y015
+
+@_typing.final
+class NextModel(_message.Message):
+    """A model that is served beside the current one, to follow it."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NAME_FIELD_NUMBER: _builtins.int
+    DIMENSION_FIELD_NUMBER: _builtins.int
+    MAX_TOKENS_FIELD_NUMBER: _builtins.int
+    REVISION_FIELD_NUMBER: _builtins.int
+    name: _builtins.str
+    """Its name."""
     dimension: _builtins.int
     """Values in a vector."""
     max_tokens: _builtins.int
@@ -266,7 +310,7 @@ class DescribeModelResponse(_message.Message):
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
-Global___DescribeModelResponse: _TypeAlias = DescribeModelResponse  # noqa: Y015
+Global___NextModel: _TypeAlias = NextModel  # noqa: Y015
 
 @_typing.final
 class CountTokensRequest(_message.Message):
@@ -275,6 +319,9 @@ class CountTokensRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     TEXTS_FIELD_NUMBER: _builtins.int
+    REVISION_FIELD_NUMBER: _builtins.int
+    revision: _builtins.str
+    """Whose tokens: a revision that DescribeModel names. Default: the current model's."""
     @_builtins.property
     def texts(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """The texts, 1 to 256."""
@@ -283,10 +330,11 @@ class CountTokensRequest(_message.Message):
         self,
         *,
         texts: _abc.Iterable[_builtins.str] | None = ...,
+        revision: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["texts", b"texts"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["revision", b"revision", "texts", b"texts"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

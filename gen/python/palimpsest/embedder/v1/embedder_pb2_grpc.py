@@ -63,8 +63,8 @@ class EmbedderServiceServicer:
 
     def Embed(self, request, context):
         """Embeds up to 256 texts. Errors: INVALID_FIELD; TEXT_TOO_LONG when a text is over the model's
-        limit and `chunking` is not set; OVERLOADED when the queue is full; DEPENDENCY_DOWN when a
-        remote model does not answer.
+        limit and `chunking` is not set; STATE_CONFLICT when no model of the revision is served here;
+        OVERLOADED when the queue is full; DEPENDENCY_DOWN when a remote model does not answer.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -78,14 +78,15 @@ class EmbedderServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def DescribeModel(self, request, context):
-        """Says which model this is. Errors: none of its own.
+        """Says which model this is, and which one is to follow it. Errors: none of its own.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def CountTokens(self, request, context):
-        """Counts the model's tokens of up to 256 texts. Errors: INVALID_FIELD.
+        """Counts the model's tokens of up to 256 texts. Errors: INVALID_FIELD; STATE_CONFLICT when no model
+        of the revision is served here.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

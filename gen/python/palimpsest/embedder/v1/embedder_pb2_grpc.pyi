@@ -35,15 +35,17 @@ class EmbedderServiceStub:
     def __new__(cls, channel: _aio.Channel) -> EmbedderServiceAsyncStub: ...
     Embed: _grpc.UnaryUnaryMultiCallable[_embedder_pb2.EmbedRequest, _embedder_pb2.EmbedResponse]
     """Embeds up to 256 texts. Errors: INVALID_FIELD; TEXT_TOO_LONG when a text is over the model's
-    limit and `chunking` is not set; OVERLOADED when the queue is full; DEPENDENCY_DOWN when a
-    remote model does not answer.
+    limit and `chunking` is not set; STATE_CONFLICT when no model of the revision is served here;
+    OVERLOADED when the queue is full; DEPENDENCY_DOWN when a remote model does not answer.
     """
     EmbedStream: _grpc.StreamStreamMultiCallable[_embedder_pb2.EmbedStreamRequest, _embedder_pb2.EmbedStreamResponse]
     """Embeds batches as they come, answering each in order. Errors: as Embed."""
     DescribeModel: _grpc.UnaryUnaryMultiCallable[_embedder_pb2.DescribeModelRequest, _embedder_pb2.DescribeModelResponse]
-    """Says which model this is. Errors: none of its own."""
+    """Says which model this is, and which one is to follow it. Errors: none of its own."""
     CountTokens: _grpc.UnaryUnaryMultiCallable[_embedder_pb2.CountTokensRequest, _embedder_pb2.CountTokensResponse]
-    """Counts the model's tokens of up to 256 texts. Errors: INVALID_FIELD."""
+    """Counts the model's tokens of up to 256 texts. Errors: INVALID_FIELD; STATE_CONFLICT when no model
+    of the revision is served here.
+    """
 
 @_typing.type_check_only
 class EmbedderServiceAsyncStub(EmbedderServiceStub):
@@ -52,15 +54,17 @@ class EmbedderServiceAsyncStub(EmbedderServiceStub):
     def __init__(self, channel: _aio.Channel) -> None: ...
     Embed: _aio.UnaryUnaryMultiCallable[_embedder_pb2.EmbedRequest, _embedder_pb2.EmbedResponse]  # type: ignore[assignment]
     """Embeds up to 256 texts. Errors: INVALID_FIELD; TEXT_TOO_LONG when a text is over the model's
-    limit and `chunking` is not set; OVERLOADED when the queue is full; DEPENDENCY_DOWN when a
-    remote model does not answer.
+    limit and `chunking` is not set; STATE_CONFLICT when no model of the revision is served here;
+    OVERLOADED when the queue is full; DEPENDENCY_DOWN when a remote model does not answer.
     """
     EmbedStream: _aio.StreamStreamMultiCallable[_embedder_pb2.EmbedStreamRequest, _embedder_pb2.EmbedStreamResponse]  # type: ignore[assignment]
     """Embeds batches as they come, answering each in order. Errors: as Embed."""
     DescribeModel: _aio.UnaryUnaryMultiCallable[_embedder_pb2.DescribeModelRequest, _embedder_pb2.DescribeModelResponse]  # type: ignore[assignment]
-    """Says which model this is. Errors: none of its own."""
+    """Says which model this is, and which one is to follow it. Errors: none of its own."""
     CountTokens: _aio.UnaryUnaryMultiCallable[_embedder_pb2.CountTokensRequest, _embedder_pb2.CountTokensResponse]  # type: ignore[assignment]
-    """Counts the model's tokens of up to 256 texts. Errors: INVALID_FIELD."""
+    """Counts the model's tokens of up to 256 texts. Errors: INVALID_FIELD; STATE_CONFLICT when no model
+    of the revision is served here.
+    """
 
 class EmbedderServiceServicer(metaclass=_abc_1.ABCMeta):
     """Turns text into vectors."""
@@ -72,8 +76,8 @@ class EmbedderServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_embedder_pb2.EmbedResponse, _abc.Awaitable[_embedder_pb2.EmbedResponse]]:
         """Embeds up to 256 texts. Errors: INVALID_FIELD; TEXT_TOO_LONG when a text is over the model's
-        limit and `chunking` is not set; OVERLOADED when the queue is full; DEPENDENCY_DOWN when a
-        remote model does not answer.
+        limit and `chunking` is not set; STATE_CONFLICT when no model of the revision is served here;
+        OVERLOADED when the queue is full; DEPENDENCY_DOWN when a remote model does not answer.
         """
 
     @_abc_1.abstractmethod
@@ -90,7 +94,7 @@ class EmbedderServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _embedder_pb2.DescribeModelRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_embedder_pb2.DescribeModelResponse, _abc.Awaitable[_embedder_pb2.DescribeModelResponse]]:
-        """Says which model this is. Errors: none of its own."""
+        """Says which model this is, and which one is to follow it. Errors: none of its own."""
 
     @_abc_1.abstractmethod
     def CountTokens(
@@ -98,6 +102,8 @@ class EmbedderServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _embedder_pb2.CountTokensRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_embedder_pb2.CountTokensResponse, _abc.Awaitable[_embedder_pb2.CountTokensResponse]]:
-        """Counts the model's tokens of up to 256 texts. Errors: INVALID_FIELD."""
+        """Counts the model's tokens of up to 256 texts. Errors: INVALID_FIELD; STATE_CONFLICT when no model
+        of the revision is served here.
+        """
 
 def add_EmbedderServiceServicer_to_server(servicer: EmbedderServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -5,6 +5,7 @@ import warnings
 
 from palimpsest.gateway.v1 import administration_pb2 as palimpsest_dot_gateway_dot_v1_dot_administration__pb2
 from palimpsest.gateway.v1 import conversations_pb2 as palimpsest_dot_gateway_dot_v1_dot_conversations__pb2
+from palimpsest.gateway.v1 import indexes_pb2 as palimpsest_dot_gateway_dot_v1_dot_indexes__pb2
 from palimpsest.gateway.v1 import memories_pb2 as palimpsest_dot_gateway_dot_v1_dot_memories__pb2
 from palimpsest.gateway.v1 import prompt_pb2 as palimpsest_dot_gateway_dot_v1_dot_prompt__pb2
 
@@ -226,6 +227,21 @@ class GatewayServiceStub:
                 '/palimpsest.gateway.v1.GatewayService/GetStatus',
                 request_serializer=palimpsest_dot_gateway_dot_v1_dot_administration__pb2.GetStatusRequest.SerializeToString,
                 response_deserializer=palimpsest_dot_gateway_dot_v1_dot_administration__pb2.GetStatusResponse.FromString,
+                _registered_method=True)
+        self.Reindex = channel.unary_unary(
+                '/palimpsest.gateway.v1.GatewayService/Reindex',
+                request_serializer=palimpsest_dot_gateway_dot_v1_dot_indexes__pb2.ReindexRequest.SerializeToString,
+                response_deserializer=palimpsest_dot_gateway_dot_v1_dot_indexes__pb2.ReindexResponse.FromString,
+                _registered_method=True)
+        self.GetReindex = channel.unary_unary(
+                '/palimpsest.gateway.v1.GatewayService/GetReindex',
+                request_serializer=palimpsest_dot_gateway_dot_v1_dot_indexes__pb2.GetReindexRequest.SerializeToString,
+                response_deserializer=palimpsest_dot_gateway_dot_v1_dot_indexes__pb2.GetReindexResponse.FromString,
+                _registered_method=True)
+        self.GetIndexStatus = channel.unary_unary(
+                '/palimpsest.gateway.v1.GatewayService/GetIndexStatus',
+                request_serializer=palimpsest_dot_gateway_dot_v1_dot_indexes__pb2.GetIndexStatusRequest.SerializeToString,
+                response_deserializer=palimpsest_dot_gateway_dot_v1_dot_indexes__pb2.GetIndexStatusResponse.FromString,
                 _registered_method=True)
         self.CreateApiKey = channel.unary_unary(
                 '/palimpsest.gateway.v1.GatewayService/CreateApiKey',
@@ -524,6 +540,30 @@ class GatewayServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def Reindex(self, request, context):
+        """Builds the indexes of the tenant's items, or of one agent's, again from what is stored, while they serve.
+        One run of a tenant at a time: the same again, for whichever agent, returns the run that is under way.
+        Errors: RESOURCE_NOT_FOUND; NOT_ALLOWED (all agents, by a key that is limited to some).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetReindex(self, request, context):
+        """Says how far a reindex is. Errors: RESOURCE_NOT_FOUND; NOT_ALLOWED (a run over agents out of the key's
+        reach).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetIndexStatus(self, request, context):
+        """Says whose vectors answer queries, and how far those of a next model are filled. Errors: DEPENDENCY_DOWN.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def CreateApiKey(self, request, context):
         """Makes an API key; its secret is in this answer and nowhere else. Errors: none of its own.
         """
@@ -732,6 +772,21 @@ def add_GatewayServiceServicer_to_server(servicer, server):
                     servicer.GetStatus,
                     request_deserializer=palimpsest_dot_gateway_dot_v1_dot_administration__pb2.GetStatusRequest.FromString,
                     response_serializer=palimpsest_dot_gateway_dot_v1_dot_administration__pb2.GetStatusResponse.SerializeToString,
+            ),
+            'Reindex': grpc.unary_unary_rpc_method_handler(
+                    servicer.Reindex,
+                    request_deserializer=palimpsest_dot_gateway_dot_v1_dot_indexes__pb2.ReindexRequest.FromString,
+                    response_serializer=palimpsest_dot_gateway_dot_v1_dot_indexes__pb2.ReindexResponse.SerializeToString,
+            ),
+            'GetReindex': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetReindex,
+                    request_deserializer=palimpsest_dot_gateway_dot_v1_dot_indexes__pb2.GetReindexRequest.FromString,
+                    response_serializer=palimpsest_dot_gateway_dot_v1_dot_indexes__pb2.GetReindexResponse.SerializeToString,
+            ),
+            'GetIndexStatus': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetIndexStatus,
+                    request_deserializer=palimpsest_dot_gateway_dot_v1_dot_indexes__pb2.GetIndexStatusRequest.FromString,
+                    response_serializer=palimpsest_dot_gateway_dot_v1_dot_indexes__pb2.GetIndexStatusResponse.SerializeToString,
             ),
             'CreateApiKey': grpc.unary_unary_rpc_method_handler(
                     servicer.CreateApiKey,
@@ -1753,6 +1808,87 @@ class GatewayService:
             '/palimpsest.gateway.v1.GatewayService/GetStatus',
             palimpsest_dot_gateway_dot_v1_dot_administration__pb2.GetStatusRequest.SerializeToString,
             palimpsest_dot_gateway_dot_v1_dot_administration__pb2.GetStatusResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Reindex(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/palimpsest.gateway.v1.GatewayService/Reindex',
+            palimpsest_dot_gateway_dot_v1_dot_indexes__pb2.ReindexRequest.SerializeToString,
+            palimpsest_dot_gateway_dot_v1_dot_indexes__pb2.ReindexResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetReindex(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/palimpsest.gateway.v1.GatewayService/GetReindex',
+            palimpsest_dot_gateway_dot_v1_dot_indexes__pb2.GetReindexRequest.SerializeToString,
+            palimpsest_dot_gateway_dot_v1_dot_indexes__pb2.GetReindexResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetIndexStatus(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/palimpsest.gateway.v1.GatewayService/GetIndexStatus',
+            palimpsest_dot_gateway_dot_v1_dot_indexes__pb2.GetIndexStatusRequest.SerializeToString,
+            palimpsest_dot_gateway_dot_v1_dot_indexes__pb2.GetIndexStatusResponse.FromString,
             options,
             channel_credentials,
             insecure,

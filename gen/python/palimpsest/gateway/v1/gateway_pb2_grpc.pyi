@@ -7,6 +7,7 @@ from collections import abc as _abc
 from grpc import aio as _aio
 from palimpsest.gateway.v1 import administration_pb2 as _administration_pb2
 from palimpsest.gateway.v1 import conversations_pb2 as _conversations_pb2
+from palimpsest.gateway.v1 import indexes_pb2 as _indexes_pb2
 from palimpsest.gateway.v1 import memories_pb2 as _memories_pb2
 from palimpsest.gateway.v1 import prompt_pb2 as _prompt_pb2
 import abc as _abc_1
@@ -139,6 +140,17 @@ class GatewayServiceStub:
     """Cancels a job that is not done. Errors: RESOURCE_NOT_FOUND, JOB_STATE."""
     GetStatus: _grpc.UnaryUnaryMultiCallable[_administration_pb2.GetStatusRequest, _administration_pb2.GetStatusResponse]
     """Tells versions, the embedding model and job counts. Errors: none of its own."""
+    Reindex: _grpc.UnaryUnaryMultiCallable[_indexes_pb2.ReindexRequest, _indexes_pb2.ReindexResponse]
+    """Builds the indexes of the tenant's items, or of one agent's, again from what is stored, while they serve.
+    One run of a tenant at a time: the same again, for whichever agent, returns the run that is under way.
+    Errors: RESOURCE_NOT_FOUND; NOT_ALLOWED (all agents, by a key that is limited to some).
+    """
+    GetReindex: _grpc.UnaryUnaryMultiCallable[_indexes_pb2.GetReindexRequest, _indexes_pb2.GetReindexResponse]
+    """Says how far a reindex is. Errors: RESOURCE_NOT_FOUND; NOT_ALLOWED (a run over agents out of the key's
+    reach).
+    """
+    GetIndexStatus: _grpc.UnaryUnaryMultiCallable[_indexes_pb2.GetIndexStatusRequest, _indexes_pb2.GetIndexStatusResponse]
+    """Says whose vectors answer queries, and how far those of a next model are filled. Errors: DEPENDENCY_DOWN."""
     CreateApiKey: _grpc.UnaryUnaryMultiCallable[_administration_pb2.CreateApiKeyRequest, _administration_pb2.CreateApiKeyResponse]
     """Makes an API key; its secret is in this answer and nowhere else. Errors: none of its own."""
     ListApiKeys: _grpc.UnaryUnaryMultiCallable[_administration_pb2.ListApiKeysRequest, _administration_pb2.ListApiKeysResponse]
@@ -254,6 +266,17 @@ class GatewayServiceAsyncStub(GatewayServiceStub):
     """Cancels a job that is not done. Errors: RESOURCE_NOT_FOUND, JOB_STATE."""
     GetStatus: _aio.UnaryUnaryMultiCallable[_administration_pb2.GetStatusRequest, _administration_pb2.GetStatusResponse]  # type: ignore[assignment]
     """Tells versions, the embedding model and job counts. Errors: none of its own."""
+    Reindex: _aio.UnaryUnaryMultiCallable[_indexes_pb2.ReindexRequest, _indexes_pb2.ReindexResponse]  # type: ignore[assignment]
+    """Builds the indexes of the tenant's items, or of one agent's, again from what is stored, while they serve.
+    One run of a tenant at a time: the same again, for whichever agent, returns the run that is under way.
+    Errors: RESOURCE_NOT_FOUND; NOT_ALLOWED (all agents, by a key that is limited to some).
+    """
+    GetReindex: _aio.UnaryUnaryMultiCallable[_indexes_pb2.GetReindexRequest, _indexes_pb2.GetReindexResponse]  # type: ignore[assignment]
+    """Says how far a reindex is. Errors: RESOURCE_NOT_FOUND; NOT_ALLOWED (a run over agents out of the key's
+    reach).
+    """
+    GetIndexStatus: _aio.UnaryUnaryMultiCallable[_indexes_pb2.GetIndexStatusRequest, _indexes_pb2.GetIndexStatusResponse]  # type: ignore[assignment]
+    """Says whose vectors answer queries, and how far those of a next model are filled. Errors: DEPENDENCY_DOWN."""
     CreateApiKey: _aio.UnaryUnaryMultiCallable[_administration_pb2.CreateApiKeyRequest, _administration_pb2.CreateApiKeyResponse]  # type: ignore[assignment]
     """Makes an API key; its secret is in this answer and nowhere else. Errors: none of its own."""
     ListApiKeys: _aio.UnaryUnaryMultiCallable[_administration_pb2.ListApiKeysRequest, _administration_pb2.ListApiKeysResponse]  # type: ignore[assignment]
@@ -588,6 +611,35 @@ class GatewayServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_administration_pb2.GetStatusResponse, _abc.Awaitable[_administration_pb2.GetStatusResponse]]:
         """Tells versions, the embedding model and job counts. Errors: none of its own."""
+
+    @_abc_1.abstractmethod
+    def Reindex(
+        self,
+        request: _indexes_pb2.ReindexRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_indexes_pb2.ReindexResponse, _abc.Awaitable[_indexes_pb2.ReindexResponse]]:
+        """Builds the indexes of the tenant's items, or of one agent's, again from what is stored, while they serve.
+        One run of a tenant at a time: the same again, for whichever agent, returns the run that is under way.
+        Errors: RESOURCE_NOT_FOUND; NOT_ALLOWED (all agents, by a key that is limited to some).
+        """
+
+    @_abc_1.abstractmethod
+    def GetReindex(
+        self,
+        request: _indexes_pb2.GetReindexRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_indexes_pb2.GetReindexResponse, _abc.Awaitable[_indexes_pb2.GetReindexResponse]]:
+        """Says how far a reindex is. Errors: RESOURCE_NOT_FOUND; NOT_ALLOWED (a run over agents out of the key's
+        reach).
+        """
+
+    @_abc_1.abstractmethod
+    def GetIndexStatus(
+        self,
+        request: _indexes_pb2.GetIndexStatusRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_indexes_pb2.GetIndexStatusResponse, _abc.Awaitable[_indexes_pb2.GetIndexStatusResponse]]:
+        """Says whose vectors answer queries, and how far those of a next model are filled. Errors: DEPENDENCY_DOWN."""
 
     @_abc_1.abstractmethod
     def CreateApiKey(

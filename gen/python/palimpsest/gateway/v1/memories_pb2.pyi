@@ -66,6 +66,7 @@ class RememberRequest(_message.Message):
     PROVENANCE_FIELD_NUMBER: _builtins.int
     VALID_FROM_TIME_FIELD_NUMBER: _builtins.int
     REQUEST_ID_FIELD_NUMBER: _builtins.int
+    VALID_TO_TIME_FIELD_NUMBER: _builtins.int
     agent_id: _builtins.str
     """The agent."""
     contact_id: _builtins.str
@@ -88,6 +89,10 @@ class RememberRequest(_message.Message):
     def valid_from_time(self) -> _timestamp_pb2.Timestamp:
         """From when it holds. Default: now."""
 
+    @_builtins.property
+    def valid_to_time(self) -> _timestamp_pb2.Timestamp:
+        """Until when it holds, after the beginning. Default: until it is superseded."""
+
     def __init__(
         self,
         *,
@@ -100,10 +105,11 @@ class RememberRequest(_message.Message):
         provenance: _abc.Iterable[_resources_pb2.MessageRef] | None = ...,
         valid_from_time: _timestamp_pb2.Timestamp | None = ...,
         request_id: _builtins.str = ...,
+        valid_to_time: _timestamp_pb2.Timestamp | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["valid_from_time", b"valid_from_time"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["valid_from_time", b"valid_from_time", "valid_to_time", b"valid_to_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["agent_id", b"agent_id", "contact_id", b"contact_id", "fact_type", b"fact_type", "key", b"key", "pinned", b"pinned", "provenance", b"provenance", "request_id", b"request_id", "valid_from_time", b"valid_from_time", "value", b"value"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["agent_id", b"agent_id", "contact_id", b"contact_id", "fact_type", b"fact_type", "key", b"key", "pinned", b"pinned", "provenance", b"provenance", "request_id", b"request_id", "valid_from_time", b"valid_from_time", "valid_to_time", b"valid_to_time", "value", b"value"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -202,22 +208,28 @@ class GetMemoryByKeyRequest(_message.Message):
     AGENT_ID_FIELD_NUMBER: _builtins.int
     CONTACT_ID_FIELD_NUMBER: _builtins.int
     KEY_FIELD_NUMBER: _builtins.int
+    AS_OF_TIME_FIELD_NUMBER: _builtins.int
     agent_id: _builtins.str
     """The agent."""
     contact_id: _builtins.str
     """The person. Default: agent-wide only."""
     key: _builtins.str
     """The key."""
+    @_builtins.property
+    def as_of_time(self) -> _timestamp_pb2.Timestamp:
+        """Reads what was valid at this moment, by all that is known now. Default: what is live."""
+
     def __init__(
         self,
         *,
         agent_id: _builtins.str = ...,
         contact_id: _builtins.str = ...,
         key: _builtins.str = ...,
+        as_of_time: _timestamp_pb2.Timestamp | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["as_of_time", b"as_of_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["agent_id", b"agent_id", "contact_id", b"contact_id", "key", b"key"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["agent_id", b"agent_id", "as_of_time", b"as_of_time", "contact_id", b"contact_id", "key", b"key"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -260,6 +272,7 @@ class ListMemoriesRequest(_message.Message):
     INCLUDE_SUPERSEDED_FIELD_NUMBER: _builtins.int
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    AS_OF_TIME_FIELD_NUMBER: _builtins.int
     agent_id: _builtins.str
     """The agent."""
     contact_id: _builtins.str
@@ -276,6 +289,12 @@ class ListMemoriesRequest(_message.Message):
     def kinds(self) -> _containers.RepeatedScalarFieldContainer[_resources_pb2.MemoryKind.ValueType]:
         """Only of these kinds. Default: any."""
 
+    @_builtins.property
+    def as_of_time(self) -> _timestamp_pb2.Timestamp:
+        """Only what was valid at this moment, by all that is known now; then `include_superseded` changes nothing.
+        Default: what is live.
+        """
+
     def __init__(
         self,
         *,
@@ -286,10 +305,11 @@ class ListMemoriesRequest(_message.Message):
         include_superseded: _builtins.bool = ...,
         page_size: _builtins.int = ...,
         page_token: _builtins.str = ...,
+        as_of_time: _timestamp_pb2.Timestamp | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["as_of_time", b"as_of_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["agent_id", b"agent_id", "contact_id", b"contact_id", "include_superseded", b"include_superseded", "key_prefix", b"key_prefix", "kinds", b"kinds", "page_size", b"page_size", "page_token", b"page_token"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["agent_id", b"agent_id", "as_of_time", b"as_of_time", "contact_id", b"contact_id", "include_superseded", b"include_superseded", "key_prefix", b"key_prefix", "kinds", b"kinds", "page_size", b"page_size", "page_token", b"page_token"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -675,6 +695,7 @@ class RecallRequest(_message.Message):
     FUSION_FIELD_NUMBER: _builtins.int
     FILL_FIELD_NUMBER: _builtins.int
     WAIT_FOR_FIELD_NUMBER: _builtins.int
+    AS_OF_TIME_FIELD_NUMBER: _builtins.int
     agent_id: _builtins.str
     """The agent."""
     contact_id: _builtins.str
@@ -697,6 +718,12 @@ class RecallRequest(_message.Message):
     def wait_for(self) -> _containers.RepeatedCompositeFieldContainer[_resources_pb2.FreshnessToken]:
         """Wait, within the deadline, until these are indexed. At most 100."""
 
+    @_builtins.property
+    def as_of_time(self) -> _timestamp_pb2.Timestamp:
+        """Finds what was valid at this moment, by all that is known now; it may lie in the future. Default: what is
+        live.
+        """
+
     def __init__(
         self,
         *,
@@ -708,10 +735,11 @@ class RecallRequest(_message.Message):
         fusion: _recall_pb2.FusionStrategy | None = ...,
         fill: _builtins.bool = ...,
         wait_for: _abc.Iterable[_resources_pb2.FreshnessToken] | None = ...,
+        as_of_time: _timestamp_pb2.Timestamp | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["fusion", b"fusion"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["as_of_time", b"as_of_time", "fusion", b"fusion"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["agent_id", b"agent_id", "contact_id", b"contact_id", "fill", b"fill", "fusion", b"fusion", "kinds", b"kinds", "limit", b"limit", "query", b"query", "wait_for", b"wait_for"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["agent_id", b"agent_id", "as_of_time", b"as_of_time", "contact_id", b"contact_id", "fill", b"fill", "fusion", b"fusion", "kinds", b"kinds", "limit", b"limit", "query", b"query", "wait_for", b"wait_for"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -9,6 +9,7 @@ from google.protobuf import field_mask_pb2 as _field_mask_pb2
 from google.protobuf import message as _message
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.protobuf.internal import containers as _containers
+from palimpsest.common.v1 import indexes_pb2 as _indexes_pb2
 from palimpsest.common.v1 import recall_pb2 as _recall_pb2
 from palimpsest.common.v1 import resources_pb2 as _resources_pb2
 import builtins as _builtins
@@ -67,6 +68,7 @@ class RememberRequest(_message.Message):
     VALID_FROM_TIME_FIELD_NUMBER: _builtins.int
     REQUEST_ID_FIELD_NUMBER: _builtins.int
     VALID_TO_TIME_FIELD_NUMBER: _builtins.int
+    SOURCE_FIELD_NUMBER: _builtins.int
     key: _builtins.str
     """1 to 200 bytes of [a-z0-9._:-]."""
     value: _builtins.str
@@ -77,6 +79,10 @@ class RememberRequest(_message.Message):
     """Whether prompts always show it."""
     request_id: _builtins.str
     """Makes a retry return the first answer. At most 128 characters. Default: none."""
+    source: _resources_pb2.MemorySource.ValueType
+    """What wrote it; only services of the suite may say so (turn, pre-compaction). What they read from messages
+    replaces nothing that holds from later on, and a message tells of a key once. Default: explicit.
+    """
     @_builtins.property
     def scope(self) -> Global___Scope:
         """Whose it is."""
@@ -105,10 +111,11 @@ class RememberRequest(_message.Message):
         valid_from_time: _timestamp_pb2.Timestamp | None = ...,
         request_id: _builtins.str = ...,
         valid_to_time: _timestamp_pb2.Timestamp | None = ...,
+        source: _resources_pb2.MemorySource.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["scope", b"scope", "valid_from_time", b"valid_from_time", "valid_to_time", b"valid_to_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["fact_type", b"fact_type", "key", b"key", "pinned", b"pinned", "provenance", b"provenance", "request_id", b"request_id", "scope", b"scope", "valid_from_time", b"valid_from_time", "valid_to_time", b"valid_to_time", "value", b"value"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["fact_type", b"fact_type", "key", b"key", "pinned", b"pinned", "provenance", b"provenance", "request_id", b"request_id", "scope", b"scope", "source", b"source", "valid_from_time", b"valid_from_time", "valid_to_time", b"valid_to_time", "value", b"value"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -709,6 +716,7 @@ class RecallMemoriesRequest(_message.Message):
     FUSION_FIELD_NUMBER: _builtins.int
     FILL_FIELD_NUMBER: _builtins.int
     WAIT_FOR_FIELD_NUMBER: _builtins.int
+    AS_OF_TIME_FIELD_NUMBER: _builtins.int
     query: _builtins.str
     """What is looked for, 1 byte to 1 KiB."""
     limit: _builtins.int
@@ -731,6 +739,12 @@ class RecallMemoriesRequest(_message.Message):
     def wait_for(self) -> _containers.RepeatedCompositeFieldContainer[_resources_pb2.FreshnessToken]:
         """Wait, within the deadline, until these are indexed. At most 100."""
 
+    @_builtins.property
+    def as_of_time(self) -> _timestamp_pb2.Timestamp:
+        """Finds what was valid at this moment, by all that is known now; it may lie in the future. Default: what is
+        live.
+        """
+
     def __init__(
         self,
         *,
@@ -741,10 +755,11 @@ class RecallMemoriesRequest(_message.Message):
         fusion: _recall_pb2.FusionStrategy | None = ...,
         fill: _builtins.bool = ...,
         wait_for: _abc.Iterable[_resources_pb2.FreshnessToken] | None = ...,
+        as_of_time: _timestamp_pb2.Timestamp | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["fusion", b"fusion", "scope", b"scope"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["as_of_time", b"as_of_time", "fusion", b"fusion", "scope", b"scope"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["fill", b"fill", "fusion", b"fusion", "kinds", b"kinds", "limit", b"limit", "query", b"query", "scope", b"scope", "wait_for", b"wait_for"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["as_of_time", b"as_of_time", "fill", b"fill", "fusion", b"fusion", "kinds", b"kinds", "limit", b"limit", "query", b"query", "scope", b"scope", "wait_for", b"wait_for"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1222,3 +1237,224 @@ class GetIndexProgressResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___GetIndexProgressResponse: _TypeAlias = GetIndexProgressResponse  # noqa: Y015
+
+@_typing.final
+class SyncMemoriesRequest(_message.Message):
+    """Request of SyncMemories."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    AGENT_ID_FIELD_NUMBER: _builtins.int
+    MEMORY_IDS_FIELD_NUMBER: _builtins.int
+    agent_id: _builtins.str
+    """The agent."""
+    @_builtins.property
+    def memory_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The memories, 1 to 64; those that are gone or superseded are deleted from the remote memory."""
+
+    def __init__(
+        self,
+        *,
+        agent_id: _builtins.str = ...,
+        memory_ids: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["agent_id", b"agent_id", "memory_ids", b"memory_ids"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SyncMemoriesRequest: _TypeAlias = SyncMemoriesRequest  # noqa: Y015
+
+@_typing.final
+class SyncOutcome(_message.Message):
+    """What became of one memory."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    OK_FIELD_NUMBER: _builtins.int
+    ERROR_FIELD_NUMBER: _builtins.int
+    REFUSED_FIELD_NUMBER: _builtins.int
+    ok: _builtins.bool
+    """Whether nothing is left to be done for it."""
+    error: _builtins.str
+    """Why not: an error reason's name and a constant sentence."""
+    refused: _builtins.bool
+    """Whether another attempt is of no use: the data flow does not let it leave."""
+    def __init__(
+        self,
+        *,
+        ok: _builtins.bool = ...,
+        error: _builtins.str = ...,
+        refused: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["error", b"error", "ok", b"ok", "refused", b"refused"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SyncOutcome: _TypeAlias = SyncOutcome  # noqa: Y015
+
+@_typing.final
+class SyncMemoriesResponse(_message.Message):
+    """Response of SyncMemories."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    OUTCOMES_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def outcomes(self) -> _containers.RepeatedCompositeFieldContainer[Global___SyncOutcome]:
+        """In the order of the request."""
+
+    def __init__(
+        self,
+        *,
+        outcomes: _abc.Iterable[Global___SyncOutcome] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["outcomes", b"outcomes"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SyncMemoriesResponse: _TypeAlias = SyncMemoriesResponse  # noqa: Y015
+
+@_typing.final
+class ReindexRequest(_message.Message):
+    """Request of Reindex."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    AGENT_ID_FIELD_NUMBER: _builtins.int
+    agent_id: _builtins.str
+    """Only this agent's. Default: all of the tenant."""
+    def __init__(
+        self,
+        *,
+        agent_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["agent_id", b"agent_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ReindexRequest: _TypeAlias = ReindexRequest  # noqa: Y015
+
+@_typing.final
+class ReindexResponse(_message.Message):
+    """Response of Reindex."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    RUN_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def run(self) -> _indexes_pb2.ReindexRun:
+        """The run that began, or that was under way."""
+
+    def __init__(
+        self,
+        *,
+        run: _indexes_pb2.ReindexRun | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["run", b"run"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["run", b"run"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ReindexResponse: _TypeAlias = ReindexResponse  # noqa: Y015
+
+@_typing.final
+class GetReindexRequest(_message.Message):
+    """Request of GetReindex."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REINDEX_ID_FIELD_NUMBER: _builtins.int
+    reindex_id: _builtins.str
+    """The run. Default: the newest."""
+    def __init__(
+        self,
+        *,
+        reindex_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["reindex_id", b"reindex_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetReindexRequest: _TypeAlias = GetReindexRequest  # noqa: Y015
+
+@_typing.final
+class GetReindexResponse(_message.Message):
+    """Response of GetReindex."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    RUN_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def run(self) -> _indexes_pb2.ReindexRun:
+        """The run."""
+
+    def __init__(
+        self,
+        *,
+        run: _indexes_pb2.ReindexRun | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["run", b"run"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["run", b"run"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetReindexResponse: _TypeAlias = GetReindexResponse  # noqa: Y015
+
+@_typing.final
+class GetIndexStatusRequest(_message.Message):
+    """Request of GetIndexStatus."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetIndexStatusRequest: _TypeAlias = GetIndexStatusRequest  # noqa: Y015
+
+@_typing.final
+class GetIndexStatusResponse(_message.Message):
+    """Response of GetIndexStatus."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ACTIVE_FIELD_NUMBER: _builtins.int
+    NEXT_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def active(self) -> _indexes_pb2.VectorGeneration:
+        """The vectors that answer queries."""
+
+    @_builtins.property
+    def next(self) -> _indexes_pb2.VectorGeneration:
+        """Those of the next model while they are filled; unset if there is none."""
+
+    def __init__(
+        self,
+        *,
+        active: _indexes_pb2.VectorGeneration | None = ...,
+        next: _indexes_pb2.VectorGeneration | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["active", b"active", "next", b"next"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["active", b"active", "next", b"next"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetIndexStatusResponse: _TypeAlias = GetIndexStatusResponse  # noqa: Y015

@@ -110,10 +110,30 @@ class SemanticServiceStub:
                 request_serializer=palimpsest_dot_semantic_dot_v1_dot_semantic__pb2.IndexRequest.SerializeToString,
                 response_deserializer=palimpsest_dot_semantic_dot_v1_dot_semantic__pb2.IndexResponse.FromString,
                 _registered_method=True)
+        self.SyncMemories = channel.unary_unary(
+                '/palimpsest.semantic.v1.SemanticService/SyncMemories',
+                request_serializer=palimpsest_dot_semantic_dot_v1_dot_semantic__pb2.SyncMemoriesRequest.SerializeToString,
+                response_deserializer=palimpsest_dot_semantic_dot_v1_dot_semantic__pb2.SyncMemoriesResponse.FromString,
+                _registered_method=True)
         self.GetIndexProgress = channel.unary_unary(
                 '/palimpsest.semantic.v1.SemanticService/GetIndexProgress',
                 request_serializer=palimpsest_dot_semantic_dot_v1_dot_semantic__pb2.GetIndexProgressRequest.SerializeToString,
                 response_deserializer=palimpsest_dot_semantic_dot_v1_dot_semantic__pb2.GetIndexProgressResponse.FromString,
+                _registered_method=True)
+        self.Reindex = channel.unary_unary(
+                '/palimpsest.semantic.v1.SemanticService/Reindex',
+                request_serializer=palimpsest_dot_semantic_dot_v1_dot_semantic__pb2.ReindexRequest.SerializeToString,
+                response_deserializer=palimpsest_dot_semantic_dot_v1_dot_semantic__pb2.ReindexResponse.FromString,
+                _registered_method=True)
+        self.GetReindex = channel.unary_unary(
+                '/palimpsest.semantic.v1.SemanticService/GetReindex',
+                request_serializer=palimpsest_dot_semantic_dot_v1_dot_semantic__pb2.GetReindexRequest.SerializeToString,
+                response_deserializer=palimpsest_dot_semantic_dot_v1_dot_semantic__pb2.GetReindexResponse.FromString,
+                _registered_method=True)
+        self.GetIndexStatus = channel.unary_unary(
+                '/palimpsest.semantic.v1.SemanticService/GetIndexStatus',
+                request_serializer=palimpsest_dot_semantic_dot_v1_dot_semantic__pb2.GetIndexStatusRequest.SerializeToString,
+                response_deserializer=palimpsest_dot_semantic_dot_v1_dot_semantic__pb2.GetIndexStatusResponse.FromString,
                 _registered_method=True)
 
 
@@ -124,7 +144,8 @@ class SemanticServiceServicer:
     def Remember(self, request, context):
         """Writes a memory; committed and synced before the answer, indexed by a job. The same key, scope
         and value again change nothing; a new value makes a new version that supersedes. Errors:
-        INVALID_FIELD, DEPENDENCY_DOWN.
+        INVALID_FIELD, RESOURCE_EXISTS (the request_id came with another content; a service's message has told
+        this before), NOT_ALLOWED (a source, named by no service), DEPENDENCY_DOWN.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -239,8 +260,41 @@ class SemanticServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def SyncMemories(self, request, context):
+        """Makes the remote memory hold what the canonical store does of these memories; called by the compactor's
+        workers. Errors: DEPENDENCY_DOWN (the remote memory, or the policy that governs it, is not to be had).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def GetIndexProgress(self, request, context):
         """Says how far conversations are indexed. Errors: INVALID_FIELD.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def Reindex(self, request, context):
+        """Builds the words and vectors of the tenant's items, or of one agent's, again from what is stored,
+        while they serve. One run of a tenant at a time: the same again, for whichever agent, returns the run
+        that is under way. Errors: NOT_ALLOWED (all agents, by a credential that is limited to some).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetReindex(self, request, context):
+        """Says how far a run is. Errors: RESOURCE_NOT_FOUND; NOT_ALLOWED (a run over agents out of the
+        credential's reach).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetIndexStatus(self, request, context):
+        """Says whose vectors answer queries, and how far those of a next model are filled. Errors:
+        DEPENDENCY_DOWN.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -324,10 +378,30 @@ def add_SemanticServiceServicer_to_server(servicer, server):
                     request_deserializer=palimpsest_dot_semantic_dot_v1_dot_semantic__pb2.IndexRequest.FromString,
                     response_serializer=palimpsest_dot_semantic_dot_v1_dot_semantic__pb2.IndexResponse.SerializeToString,
             ),
+            'SyncMemories': grpc.unary_unary_rpc_method_handler(
+                    servicer.SyncMemories,
+                    request_deserializer=palimpsest_dot_semantic_dot_v1_dot_semantic__pb2.SyncMemoriesRequest.FromString,
+                    response_serializer=palimpsest_dot_semantic_dot_v1_dot_semantic__pb2.SyncMemoriesResponse.SerializeToString,
+            ),
             'GetIndexProgress': grpc.unary_unary_rpc_method_handler(
                     servicer.GetIndexProgress,
                     request_deserializer=palimpsest_dot_semantic_dot_v1_dot_semantic__pb2.GetIndexProgressRequest.FromString,
                     response_serializer=palimpsest_dot_semantic_dot_v1_dot_semantic__pb2.GetIndexProgressResponse.SerializeToString,
+            ),
+            'Reindex': grpc.unary_unary_rpc_method_handler(
+                    servicer.Reindex,
+                    request_deserializer=palimpsest_dot_semantic_dot_v1_dot_semantic__pb2.ReindexRequest.FromString,
+                    response_serializer=palimpsest_dot_semantic_dot_v1_dot_semantic__pb2.ReindexResponse.SerializeToString,
+            ),
+            'GetReindex': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetReindex,
+                    request_deserializer=palimpsest_dot_semantic_dot_v1_dot_semantic__pb2.GetReindexRequest.FromString,
+                    response_serializer=palimpsest_dot_semantic_dot_v1_dot_semantic__pb2.GetReindexResponse.SerializeToString,
+            ),
+            'GetIndexStatus': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetIndexStatus,
+                    request_deserializer=palimpsest_dot_semantic_dot_v1_dot_semantic__pb2.GetIndexStatusRequest.FromString,
+                    response_serializer=palimpsest_dot_semantic_dot_v1_dot_semantic__pb2.GetIndexStatusResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -747,6 +821,33 @@ class SemanticService:
             _registered_method=True)
 
     @staticmethod
+    def SyncMemories(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/palimpsest.semantic.v1.SemanticService/SyncMemories',
+            palimpsest_dot_semantic_dot_v1_dot_semantic__pb2.SyncMemoriesRequest.SerializeToString,
+            palimpsest_dot_semantic_dot_v1_dot_semantic__pb2.SyncMemoriesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
     def GetIndexProgress(request,
             target,
             options=(),
@@ -763,6 +864,87 @@ class SemanticService:
             '/palimpsest.semantic.v1.SemanticService/GetIndexProgress',
             palimpsest_dot_semantic_dot_v1_dot_semantic__pb2.GetIndexProgressRequest.SerializeToString,
             palimpsest_dot_semantic_dot_v1_dot_semantic__pb2.GetIndexProgressResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Reindex(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/palimpsest.semantic.v1.SemanticService/Reindex',
+            palimpsest_dot_semantic_dot_v1_dot_semantic__pb2.ReindexRequest.SerializeToString,
+            palimpsest_dot_semantic_dot_v1_dot_semantic__pb2.ReindexResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetReindex(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/palimpsest.semantic.v1.SemanticService/GetReindex',
+            palimpsest_dot_semantic_dot_v1_dot_semantic__pb2.GetReindexRequest.SerializeToString,
+            palimpsest_dot_semantic_dot_v1_dot_semantic__pb2.GetReindexResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetIndexStatus(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/palimpsest.semantic.v1.SemanticService/GetIndexStatus',
+            palimpsest_dot_semantic_dot_v1_dot_semantic__pb2.GetIndexStatusRequest.SerializeToString,
+            palimpsest_dot_semantic_dot_v1_dot_semantic__pb2.GetIndexStatusResponse.FromString,
             options,
             channel_credentials,
             insecure,

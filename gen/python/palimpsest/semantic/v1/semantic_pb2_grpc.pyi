@@ -36,7 +36,8 @@ class SemanticServiceStub:
     Remember: _grpc.UnaryUnaryMultiCallable[_semantic_pb2.RememberRequest, _semantic_pb2.RememberResponse]
     """Writes a memory; committed and synced before the answer, indexed by a job. The same key, scope
     and value again change nothing; a new value makes a new version that supersedes. Errors:
-    INVALID_FIELD, DEPENDENCY_DOWN.
+    INVALID_FIELD, RESOURCE_EXISTS (the request_id came with another content; a service's message has told
+    this before), NOT_ALLOWED (a source, named by no service), DEPENDENCY_DOWN.
     """
     GetMemory: _grpc.UnaryUnaryMultiCallable[_semantic_pb2.GetMemoryRequest, _semantic_pb2.GetMemoryResponse]
     """Reads a memory by id, superseded ones too. Errors: RESOURCE_NOT_FOUND."""
@@ -86,8 +87,25 @@ class SemanticServiceStub:
     """Indexes messages and memories; called by the compactor's workers. Each item has its own
     outcome. Errors: DEPENDENCY_DOWN (nothing was done; retry).
     """
+    SyncMemories: _grpc.UnaryUnaryMultiCallable[_semantic_pb2.SyncMemoriesRequest, _semantic_pb2.SyncMemoriesResponse]
+    """Makes the remote memory hold what the canonical store does of these memories; called by the compactor's
+    workers. Errors: DEPENDENCY_DOWN (the remote memory, or the policy that governs it, is not to be had).
+    """
     GetIndexProgress: _grpc.UnaryUnaryMultiCallable[_semantic_pb2.GetIndexProgressRequest, _semantic_pb2.GetIndexProgressResponse]
     """Says how far conversations are indexed. Errors: INVALID_FIELD."""
+    Reindex: _grpc.UnaryUnaryMultiCallable[_semantic_pb2.ReindexRequest, _semantic_pb2.ReindexResponse]
+    """Builds the words and vectors of the tenant's items, or of one agent's, again from what is stored,
+    while they serve. One run of a tenant at a time: the same again, for whichever agent, returns the run
+    that is under way. Errors: NOT_ALLOWED (all agents, by a credential that is limited to some).
+    """
+    GetReindex: _grpc.UnaryUnaryMultiCallable[_semantic_pb2.GetReindexRequest, _semantic_pb2.GetReindexResponse]
+    """Says how far a run is. Errors: RESOURCE_NOT_FOUND; NOT_ALLOWED (a run over agents out of the
+    credential's reach).
+    """
+    GetIndexStatus: _grpc.UnaryUnaryMultiCallable[_semantic_pb2.GetIndexStatusRequest, _semantic_pb2.GetIndexStatusResponse]
+    """Says whose vectors answer queries, and how far those of a next model are filled. Errors:
+    DEPENDENCY_DOWN.
+    """
 
 @_typing.type_check_only
 class SemanticServiceAsyncStub(SemanticServiceStub):
@@ -97,7 +115,8 @@ class SemanticServiceAsyncStub(SemanticServiceStub):
     Remember: _aio.UnaryUnaryMultiCallable[_semantic_pb2.RememberRequest, _semantic_pb2.RememberResponse]  # type: ignore[assignment]
     """Writes a memory; committed and synced before the answer, indexed by a job. The same key, scope
     and value again change nothing; a new value makes a new version that supersedes. Errors:
-    INVALID_FIELD, DEPENDENCY_DOWN.
+    INVALID_FIELD, RESOURCE_EXISTS (the request_id came with another content; a service's message has told
+    this before), NOT_ALLOWED (a source, named by no service), DEPENDENCY_DOWN.
     """
     GetMemory: _aio.UnaryUnaryMultiCallable[_semantic_pb2.GetMemoryRequest, _semantic_pb2.GetMemoryResponse]  # type: ignore[assignment]
     """Reads a memory by id, superseded ones too. Errors: RESOURCE_NOT_FOUND."""
@@ -147,8 +166,25 @@ class SemanticServiceAsyncStub(SemanticServiceStub):
     """Indexes messages and memories; called by the compactor's workers. Each item has its own
     outcome. Errors: DEPENDENCY_DOWN (nothing was done; retry).
     """
+    SyncMemories: _aio.UnaryUnaryMultiCallable[_semantic_pb2.SyncMemoriesRequest, _semantic_pb2.SyncMemoriesResponse]  # type: ignore[assignment]
+    """Makes the remote memory hold what the canonical store does of these memories; called by the compactor's
+    workers. Errors: DEPENDENCY_DOWN (the remote memory, or the policy that governs it, is not to be had).
+    """
     GetIndexProgress: _aio.UnaryUnaryMultiCallable[_semantic_pb2.GetIndexProgressRequest, _semantic_pb2.GetIndexProgressResponse]  # type: ignore[assignment]
     """Says how far conversations are indexed. Errors: INVALID_FIELD."""
+    Reindex: _aio.UnaryUnaryMultiCallable[_semantic_pb2.ReindexRequest, _semantic_pb2.ReindexResponse]  # type: ignore[assignment]
+    """Builds the words and vectors of the tenant's items, or of one agent's, again from what is stored,
+    while they serve. One run of a tenant at a time: the same again, for whichever agent, returns the run
+    that is under way. Errors: NOT_ALLOWED (all agents, by a credential that is limited to some).
+    """
+    GetReindex: _aio.UnaryUnaryMultiCallable[_semantic_pb2.GetReindexRequest, _semantic_pb2.GetReindexResponse]  # type: ignore[assignment]
+    """Says how far a run is. Errors: RESOURCE_NOT_FOUND; NOT_ALLOWED (a run over agents out of the
+    credential's reach).
+    """
+    GetIndexStatus: _aio.UnaryUnaryMultiCallable[_semantic_pb2.GetIndexStatusRequest, _semantic_pb2.GetIndexStatusResponse]  # type: ignore[assignment]
+    """Says whose vectors answer queries, and how far those of a next model are filled. Errors:
+    DEPENDENCY_DOWN.
+    """
 
 class SemanticServiceServicer(metaclass=_abc_1.ABCMeta):
     """Keeps memories, indexes them and all messages, and finds them again."""
@@ -161,7 +197,8 @@ class SemanticServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_semantic_pb2.RememberResponse, _abc.Awaitable[_semantic_pb2.RememberResponse]]:
         """Writes a memory; committed and synced before the answer, indexed by a job. The same key, scope
         and value again change nothing; a new value makes a new version that supersedes. Errors:
-        INVALID_FIELD, DEPENDENCY_DOWN.
+        INVALID_FIELD, RESOURCE_EXISTS (the request_id came with another content; a service's message has told
+        this before), NOT_ALLOWED (a source, named by no service), DEPENDENCY_DOWN.
         """
 
     @_abc_1.abstractmethod
@@ -297,11 +334,52 @@ class SemanticServiceServicer(metaclass=_abc_1.ABCMeta):
         """
 
     @_abc_1.abstractmethod
+    def SyncMemories(
+        self,
+        request: _semantic_pb2.SyncMemoriesRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_semantic_pb2.SyncMemoriesResponse, _abc.Awaitable[_semantic_pb2.SyncMemoriesResponse]]:
+        """Makes the remote memory hold what the canonical store does of these memories; called by the compactor's
+        workers. Errors: DEPENDENCY_DOWN (the remote memory, or the policy that governs it, is not to be had).
+        """
+
+    @_abc_1.abstractmethod
     def GetIndexProgress(
         self,
         request: _semantic_pb2.GetIndexProgressRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_semantic_pb2.GetIndexProgressResponse, _abc.Awaitable[_semantic_pb2.GetIndexProgressResponse]]:
         """Says how far conversations are indexed. Errors: INVALID_FIELD."""
+
+    @_abc_1.abstractmethod
+    def Reindex(
+        self,
+        request: _semantic_pb2.ReindexRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_semantic_pb2.ReindexResponse, _abc.Awaitable[_semantic_pb2.ReindexResponse]]:
+        """Builds the words and vectors of the tenant's items, or of one agent's, again from what is stored,
+        while they serve. One run of a tenant at a time: the same again, for whichever agent, returns the run
+        that is under way. Errors: NOT_ALLOWED (all agents, by a credential that is limited to some).
+        """
+
+    @_abc_1.abstractmethod
+    def GetReindex(
+        self,
+        request: _semantic_pb2.GetReindexRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_semantic_pb2.GetReindexResponse, _abc.Awaitable[_semantic_pb2.GetReindexResponse]]:
+        """Says how far a run is. Errors: RESOURCE_NOT_FOUND; NOT_ALLOWED (a run over agents out of the
+        credential's reach).
+        """
+
+    @_abc_1.abstractmethod
+    def GetIndexStatus(
+        self,
+        request: _semantic_pb2.GetIndexStatusRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_semantic_pb2.GetIndexStatusResponse, _abc.Awaitable[_semantic_pb2.GetIndexStatusResponse]]:
+        """Says whose vectors answer queries, and how far those of a next model are filled. Errors:
+        DEPENDENCY_DOWN.
+        """
 
 def add_SemanticServiceServicer_to_server(servicer: SemanticServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -1,0 +1,168 @@
+"""The extraction of facts on labelled turns (J-8): precision and recall.
+
+A fact counts as right when a labelled one of the same turn has the same subject, the same kind (S-2), the
+same day and enough content words in common; each labelled fact is taken once. How many right ones also have
+the labelled type is reported apart: two types of one kind are kept and searched alike. Only counts leave this
+module, never a text.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from services.compactor.domain.extracting import extract
+from services.compactor.domain.extracting_types import Category, Fact, Turn
+
+ID = "extraction"
+PRECISION = 0.95
+RECALL = 0.5
+SHARED_OF_LABEL = 0.6
+"""The part of a label's content words that a fact must hold."""
+SHARED_OF_RELATION = 0.75
+"""The same for a relation, with the names of both."""
+SHARED_OF_FACT = 1 / 3
+"""The part of a fact's content words that its label must hold: it may tell more of its sentence."""
+PASSING = {"event", "task", "instruction"}
+"""Types that are kinds of their own; the others are all facts (S-2)."""
+_LIGHT = """
+    a al also always am an and appelle are as asks at be been by call called con d das de debe dem den
+    der des did die do does doit du ein eine einem einen el elle en er es est et for from had has hat
+    have he heißt her him his il im in is ist it its l la las le les live lives llama llamada llamado
+    los mit muss must name named needs never now of on please que quiere s se she sich sie so soll su
+    tener that the their they tiene to un una und une us wants was were which who with work works y zu
+"""
+"""Words that carry no content in one of the four languages, or only introduce a name."""
+LIGHT = frozenset(_LIGHT.split())
+_WORD = re.compile(r"[^\W_]+")
+_DATES = re.compile(
+    r"\b\d{4}-\d\d-\d\d\b|\b\d{1,2} (?:January|February|March|April|May|June|July|August|September|October"
+    r"|November|December)(?: \d{4})?\b"
+)
+"""Days are compared by themselves."""
+
+
+def run(data: Path) -> dict[str, Any]:
+    """The result document for one file of turns."""
+    turns = [json.loads(line) for line in data.read_text("utf-8").splitlines() if line.strip()]
+    total: Counter[str] = Counter()
+    languages: dict[str, Counter[str]] = {}
+    for turn in turns:
+        right, wrong, missed = judged(turn)
+        counted = Counter(right=len(right), wrong=len(wrong), missed=len(missed))
+        counted["empty"] = not turn["facts"]
+        counted["false_alarms"] = bool(wrong) and not turn["facts"]
+        counted["same_type"] = sum(same for _, same in right)
+        total += counted
+        languages.setdefault(turn["lang"], Counter()).update(counted)
+    figures = rates(total)
+    return {
+        "id": ID,
+        "value": figures,
+        "budget": {"precision": PRECISION, "recall": RECALL},
+        "ok": figures["precision"] >= PRECISION and figures["recall"] >= RECALL,
+        "correct": bool(turns),
+        "yardstick": "labels by hand",
+        "load": data.name,
+        "turns_without_facts": {"n": total["empty"], "with_a_fact_found": total["false_alarms"]},
+        "by_language": {name: rates(counts) for name, counts in sorted(languages.items())},
+    }
+
+
+def judged(turn: dict[str, Any]) -> tuple[list[tuple[Fact, bool]], list[Fact], list[dict[str, Any]]]:
+    """The right facts, each with whether its type is the label's; the wrong ones; the missed labels."""
+    left = list(turn["facts"])
+    right, wrong = [], []
+    found = extract(_turn(turn)) if turn["role"] == "user" else []
+    for fact in found:
+        best = max(left, key=partial(_rank, fact), default=None)
+        if best is not None and _agrees(fact, best) > 0:
+            left.remove(best)
+            right.append((fact, fact.category.value == best["type"]))
+        else:
+            wrong.append(fact)
+    return right, wrong, left
+
+
+def rates(counts: Counter[str]) -> dict[str, float]:
+    """Precision, recall and the share of right facts of the labelled type; without a fact precision is 1."""
+    found, labelled = counts["right"] + counts["wrong"], counts["right"] + counts["missed"]
+    return {
+        "precision": round(counts["right"] / found, 4) if found else 1.0,
+        "recall": round(counts["right"] / labelled, 4) if labelled else 1.0,
+        "same_type": round(counts["same_type"] / counts["right"], 4) if counts["right"] else 1.0,
+        "found": found,
+        "labelled": labelled,
+    }
+
+
+def _turn(turn: dict[str, Any]) -> Turn:
+    said = datetime.fromisoformat(turn["time"].replace("Z", "+00:00"))
+    return Turn(author=turn["author"], text=turn["text"], said=said)
+
+
+def _rank(fact: Fact, label: dict[str, Any]) -> tuple[float, bool]:
+    return _agrees(fact, label), fact.category.value == label["type"]
+
+
+def _agrees(fact: Fact, label: dict[str, Any]) -> float:
+    """How well a fact says what a label says, 0 when it does not."""
+    if _kind(fact.category.value) != _kind(label["type"]):
+        return 0.0
+    if label["date"] is not None and (fact.day is None or fact.day.isoformat() != label["date"]):
+        return 0.0
+    names = _words([fact.subject, label["subject"]])
+    said, labelled = _words([fact.predicate]), _words([label["value"]])
+    relation = fact.category is Category.RELATIONSHIP
+    about_both = relation and _words([label["subject"]]) <= _words([fact.value])
+    if _subject(label["subject"]) not in _subjects(fact.subject) and not about_both:
+        return 0.0
+    if relation:  # "Ann's boss is Bob" and "Bob is Ann's boss" are one
+        said, labelled = _words([fact.value]), _words([label["subject"], label["value"]])
+        wanted = SHARED_OF_RELATION
+    else:
+        said, labelled, wanted = said - names or said, labelled - names or labelled, SHARED_OF_LABEL
+    shared = len(said & labelled)
+    if shared < wanted * len(labelled) or shared < SHARED_OF_FACT * len(said) or not shared:
+        return 0.0
+    return shared / len(said | labelled)
+
+
+def _kind(type_: str) -> str:
+    return type_ if type_ in PASSING else "fact"
+
+
+def _subjects(name: str) -> set[str]:
+    """Leila and Omar's sister, for "Leila (Omar's sister)"."""
+    return {_subject(part) for part in re.split(r"[()]", name) if part.strip()}
+
+
+def _subject(name: str) -> str:
+    """A mum is a mother."""
+    return (
+        name.strip()
+        .casefold()
+        .replace(" mum", " mother")
+        .replace(" mom", " mother")
+        .replace(" dad", " father")
+    )
+
+
+def _words(texts: Iterable[str]) -> set[str]:
+    folded = unicodedata.normalize("NFKD", _DATES.sub(" ", " ".join(texts)).casefold())
+    plain = "".join(c for c in folded if not unicodedata.combining(c)).replace("'s ", " ")
+    return {_stem(word) for word in _WORD.findall(plain + " ") if word not in LIGHT and word != "s"} - {""}
+
+
+def _stem(word: str) -> str:
+    for ending in ("ing", "ies", "ed", "es", "er", "re", "ar", "s", "e", "y"):
+        if len(word) > len(ending) + 2 and word.endswith(ending):
+            return word[: -len(ending)]
+    return word
