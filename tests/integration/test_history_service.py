@@ -162,9 +162,11 @@ async def test_a_window_asks_for_a_job_where_its_middle_is_not_covered(served: R
         while sum(job.type == "index_message" for _, job in served.ledger.jobs) < 21:
             served.ledger.arrived.clear()
             await served.ledger.arrived.wait()
+    await asyncio.wait_for(served.ledger.until("refresh_summary"), 20)
     types = [job.type for _, job in served.ledger.jobs]
-    # One, and that after the last message: neither a whole window nor one of another leaf asked for it.
-    assert (types.count("cover_messages"), types[-1]) == (1, "cover_messages")
+    # One each, and that after the last message: neither a whole window nor one of another leaf asked for it.
+    assert types[-2:] == ["cover_messages", "refresh_summary"]
+    assert (types.count("cover_messages"), types.count("refresh_summary")) == (1, 1)
     due = await served.history.GetCoverage(overlays_pb2.GetCoverageRequest(**C))
     assert [m.id for m in due.uncovered] == numbered(16)
     assert (due.share_tokens, list(due.over_share), due.previous_summary) == (960, [], "")
