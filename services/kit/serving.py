@@ -235,10 +235,20 @@ def stop_signal() -> asyncio.Event:
 
 
 def background(stack: AsyncExitStack, work: Iterable[Awaitable[None]]) -> None:
-    """Starts tasks that end, cancelled and awaited, when the stack is left."""
+    """Starts tasks that end, cancelled and awaited, when the stack is left.
+
+    One that fails before is logged at once, by the type of its error: nobody else would hear of it then.
+    """
     for coroutine in work:
         task = asyncio.ensure_future(coroutine)
+        task.add_done_callback(_tell_of_failure)
         stack.push_async_callback(_end, task)
+
+
+def _tell_of_failure(task: asyncio.Future[None]) -> None:
+    error = None if task.cancelled() else task.exception()
+    if error is not None:
+        structlog.get_logger("serving").error("background_failed", error=type(error).__name__)
 
 
 async def _end(task: asyncio.Future[None]) -> None:

@@ -18,7 +18,7 @@ from services.compactor.app.ports import Done, Outcome, Query, Reach
 from services.compactor.app.wake import LocalWake
 from services.compactor.domain.documents import Document, Draft, Snapshot, attractor_key, summary_key
 from services.compactor.domain.ledger import Job, JobState
-from services.kit.errors import DependencyDown
+from services.kit.errors import DataFlowRefused, DependencyDown
 from services.kit.outbox import OutboxRow, SqlOutbox
 from tests.integration.document_world import AGENT, TENANT, World
 from tests.unit.attractor_parts import START, theme, vector
@@ -32,6 +32,7 @@ class ThemeEmbedder:
 
     revision: str = "model-1"
     down: bool = False
+    refused: bool = False
     embedded: list[str] = field(default_factory=list)
 
     async def model(self) -> str:
@@ -41,6 +42,8 @@ class ThemeEmbedder:
 
     async def embed(self, texts: Sequence[str], model: str) -> list[bytes]:
         assert model == self.revision
+        if self.refused:
+            raise DataFlowRefused
         self.embedded += texts
         shift = int(self.revision.rpartition("-")[2]) - 1
         found = [next((place for place, word in enumerate(WORDS) if word in text), 9) for text in texts]

@@ -124,6 +124,17 @@ async def test_an_embedder_that_is_away_lets_the_job_wait(made: AttractorWorld) 
     assert await made.said(DUE) == "attractor/1"
 
 
+async def test_where_no_text_may_leave_a_job_is_tried_once(made: AttractorWorld) -> None:
+    """S-15: the policy says the same at every attempt."""
+    await made.tell("garden", "garden")
+    made.embedder.refused = True
+    (outcome,) = await made.run(DUE)
+    assert isinstance(outcome, Failed)
+    assert outcome.hopeless
+    made.embedder.refused = False
+    assert await made.said(DUE) == "attractor/1"
+
+
 async def test_a_summary_that_says_nothing_or_cannot_be_read_is_left_out(made: AttractorWorld) -> None:
     await made.tell("garden", "garden", "database")
     await made.summarise("empty", "", title="", concepts=[])

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.compactor.app.consolidation import Consolidation
+from services.compactor.app.consolidation import UNDER_WAY, Consolidation
 from services.compactor.domain.consolidation import Candidate, Merge, Outcome, Run, Similar, plan
 from services.kit.errors import DependencyDown, NotFound, StateConflict
 
@@ -161,8 +161,8 @@ class Rows:
         return sorted(self.runs.values(), key=lambda run: run.id, reverse=True)[:limit]
 
 
-def consolidation(memories: Memories, rows: Rows | None = None) -> Consolidation:
-    return Consolidation(memories, rows or Rows(), lambda: NOW)
+def consolidation(memories: Memories, rows: Rows | None = None, now: datetime = NOW) -> Consolidation:
+    return Consolidation(memories, rows or Rows(), lambda: now)
 
 
 def outcomes(run: Run) -> list[Outcome]:
@@ -190,6 +190,21 @@ async def test_a_dry_run_tells_and_changes_nothing() -> None:
 async def test_what_changed_meanwhile_is_skipped_and_the_rest_done() -> None:
     run = await consolidation(Memories(refused={"k0"})).run(TENANT, AGENT, dry=False)
     assert sorted(outcomes(run)) == [Outcome.MERGED, Outcome.SKIPPED]
+
+
+async def test_a_run_that_was_given_up_can_be_taken_back() -> None:
+    """J-10: one that a caller asked for and nobody goes on with; what it may have merged unheard, too."""
+    memories, rows = Memories(fails_at=2), Rows()
+    with pytest.raises(DependencyDown):
+        await consolidation(memories, rows).run(TENANT, AGENT, dry=False, run_id="job")
+    planned = [merge.memory_id for merge in rows.runs["job"].merges]
+    with pytest.raises(StateConflict):
+        await consolidation(memories, rows).undo(TENANT, AGENT, "job")
+    run = await consolidation(memories, rows, NOW + UNDER_WAY).undo(TENANT, AGENT, "job")
+    assert outcomes(run) == [Outcome.UNDONE] * 2
+    assert memories.undone == planned
+    assert (run.restored, run.finished, run.undone) == (3, NOW + UNDER_WAY, NOW + UNDER_WAY)
+    assert await consolidation(memories, rows).run(TENANT, AGENT, dry=False, run_id="job") == run
 
 
 async def test_two_attempts_at_once_go_on_with_one_plan() -> None:

@@ -22,7 +22,15 @@ from services.compactor.domain.covering import Lengths
 from services.compactor.domain.ledger import Job, JobState
 from services.compactor.domain.summaries import Utterance
 from services.kit.context import current_principal
-from services.kit.errors import DependencyDown, Exists, Internal, NotFound, Overloaded, PalimpsestError
+from services.kit.errors import (
+    DependencyDown,
+    Exists,
+    Internal,
+    LimitExceeded,
+    NotFound,
+    Overloaded,
+    PalimpsestError,
+)
 from services.kit.identity import Principal, Role
 from services.kit.times import to_timestamp
 
@@ -51,6 +59,7 @@ class Episodic:
         self.contact = resources_pb2.Contact(id="ann", display_name="Ann Berg", merged_ids=["ann-too"])
         self.callers: set[Principal] = set()
         self.error: PalimpsestError | None = None
+        self.most = 1000
 
     async def GetMessageRange(
         self, request: episodic_pb2.GetMessageRangeRequest
@@ -59,6 +68,8 @@ class Episodic:
         if self.error is not None:
             raise self.error
         found = [m for m in self.messages if m.sequence in request.sequences]
+        if len(found) > self.most:
+            raise LimitExceeded
         return episodic_pb2.GetMessageRangeResponse(messages=found, conversation=self.conversation)
 
     async def GetConversation(
@@ -166,6 +177,20 @@ async def test_only_the_named_messages_are_read() -> None:
     semantic = Semantic()
     await run(Episodic(*(message(n, f"I like tea {n}.") for n in range(1, 6))), semantic, job(2, 3))
     assert semantic.values == ["The user likes tea 2", "The user likes tea 3"]
+
+
+async def test_what_is_too_large_for_an_answer_is_read_in_parts() -> None:
+    """X-2: an append may store more than Episodic gives in one answer."""
+    semantic = Semantic()
+    episodic = Episodic(*(message(n, f"I like tea {n}.") for n in range(1, 6)))
+    episodic.most = 1
+    (outcome,) = await run(episodic, semantic, job(1, 5))
+    assert semantic.values == [f"The user likes tea {n}" for n in range(1, 6)]
+    assert isinstance(outcome, Done)
+    assert len(outcome.result_ids) == 5
+    episodic.most = 0
+    (failed,) = await run(episodic, semantic, job(1, 5))
+    assert isinstance(failed, Failed), "one message alone is not to be cut further"
 
 
 async def test_a_contacts_conversation_is_remembered_in_its_bucket_under_its_name() -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -16,7 +16,7 @@ from services.memory.semantic.app.filling import Filler, FillSettings, Replica
 from services.memory.semantic.app.generations import Generation, Generations
 from services.memory.semantic.app.indexing import Indexer, MemoryItem, MessageItem
 from services.memory.semantic.app.strangers import Strangers
-from services.memory.semantic.domain.vectors import VectorModel, pack
+from services.memory.semantic.domain.vectors import Bucket, VectorModel, pack
 from tests.unit.semantic_parts import AGENT, TENANT, Hashing, Parts, Sql
 
 NEXT = VectorModel(revision="next", dimension=3)
@@ -113,6 +113,33 @@ async def test_everything_is_filled_in_small_steps_and_then_switched_to(change: 
     assert max(map(len, change.texts.calls)) == SETTINGS.step
     assert change.parts.lags == [], "nothing was late"
     assert (await change.models.active(NEXT, change.parts.now)).model == NEXT
+
+
+class Slow(MemoryVectorIndex):
+    """Each look at what it holds takes a good part of the time for which a lease lasts."""
+
+    def __init__(self, change: Change) -> None:
+        super().__init__(NEXT)
+        self._parts = change.parts
+
+    async def similarities(
+        self, bucket: Bucket, vector: bytes, item_ids: Sequence[str]
+    ) -> Mapping[str, float]:
+        self._parts.now += timedelta(seconds=SETTINGS.lease_seconds * 0.4)
+        return await super().similarities(bucket, vector, item_ids)
+
+
+async def test_a_comparison_that_takes_longer_than_a_lease_ends_in_the_switch(change: Change) -> None:
+    """S-17: it goes through everything, however much that is."""
+    change.vectors = Slow(change)
+    change.generations = Generations(
+        change.generations.active, Generation(vectors=change.vectors, texts=change.texts)
+    )
+    filler = await change.begin()
+    began = change.parts.now
+    await asyncio.wait_for(filler.run(), 10)
+    assert change.parts.now - began > timedelta(seconds=SETTINGS.lease_seconds), "or nothing was shown"
+    assert change.generations.active.model == NEXT
 
 
 async def test_a_model_that_is_down_holds_up_the_filling(change: Change) -> None:

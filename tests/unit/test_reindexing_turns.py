@@ -64,6 +64,9 @@ class Turns:
             raise DependencyDown
         return True
 
+    async def keep(self, lease: str) -> bool:
+        return True
+
     async def give(self, lease: str) -> None:
         return
 

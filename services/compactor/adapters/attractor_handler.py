@@ -12,7 +12,7 @@ from services.compactor.app.jobs import Jobs
 from services.compactor.app.ports import Done, Failed, Outcome, Reach
 from services.compactor.domain.ledger import Job, NewJob
 from services.kit.context import act_as
-from services.kit.errors import DependencyDown, Overloaded, PalimpsestError
+from services.kit.errors import DataFlowRefused, DependencyDown, Overloaded, PalimpsestError
 from services.kit.identity import Principal, Role
 
 WORKER = "worker"
@@ -39,6 +39,8 @@ class AttractorHandler:
             return Done(result_ids=(said(await work(tenant, agent_id)),))
         except (DependencyDown, Overloaded):
             raise
+        except DataFlowRefused as error:
+            return Failed(error=describe(error), hopeless=True)  # a later summary asks again
         except PalimpsestError as error:
             return Failed(error=describe(error))
 

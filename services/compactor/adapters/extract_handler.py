@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
 
 from palimpsest.episodic.v1 import episodic_pb2, episodic_pb2_grpc
 
@@ -13,7 +14,14 @@ from services.compactor.app.calls import describe
 from services.compactor.app.ports import Done, Failed, Outcome
 from services.compactor.domain.ledger import Job
 from services.kit.context import act_as
-from services.kit.errors import DependencyDown, NotFound, Overloaded, PalimpsestError, Reason
+from services.kit.errors import (
+    DependencyDown,
+    LimitExceeded,
+    NotFound,
+    Overloaded,
+    PalimpsestError,
+    Reason,
+)
 from services.kit.identity import Principal, Role
 
 EXTRACT_MESSAGES = "extract_messages"
@@ -59,14 +67,24 @@ class ExtractHandler:
             return Failed(error=describe(error))
 
     async def _extract(self, agent_id: str, stretch: Stretch) -> tuple[str, ...]:
-        answer = await self._episodic.GetMessageRange(
-            episodic_pb2.GetMessageRangeRequest(
-                agent_id=agent_id,
-                conversation_id=stretch.conversation_id,
-                sequences=range(stretch.first, stretch.last + 1),
-            )
+        request = episodic_pb2.GetMessageRangeRequest(
+            agent_id=agent_id,
+            conversation_id=stretch.conversation_id,
+            sequences=range(stretch.first, stretch.last + 1),
         )
+        try:
+            answer = await self._episodic.GetMessageRange(request)
+        except LimitExceeded:  # too large for one answer
+            if stretch.first == stretch.last:
+                raise
+            found = [await self._extract(agent_id, half) for half in _halves(stretch)]
+            return tuple(dict.fromkeys(chain.from_iterable(found)))
         return await self._writer.after_turn(answer.conversation, answer.messages)
+
+
+def _halves(stretch: Stretch) -> tuple[Stretch, Stretch]:
+    middle = (stretch.first + stretch.last) // 2
+    return replace(stretch, last=middle), replace(stretch, first=middle + 1)
 
 
 def stretch_of(payload: bytes) -> Stretch | None:

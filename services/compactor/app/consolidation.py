@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
-from typing import Protocol
+from datetime import datetime, timedelta
+from typing import Final, Protocol
 
 from services.compactor.domain.consolidation import (
     COMPARED,
@@ -28,6 +28,8 @@ from services.kit.times import Clock
 
 DRY = "a dry run changed nothing that could be taken back"
 UNFINISHED = "the run is still under way"
+UNDER_WAY: Final = timedelta(hours=1)
+"""So long after its beginning, a run that has not ended was given up, and may be taken back."""
 
 
 class MemoryUpkeep(Protocol):
@@ -124,10 +126,14 @@ class Consolidation:
         run = await self.get(tenant, agent_id, run_id)
         if run.dry:
             raise StateConflict(DRY)
+        done = {Outcome.MERGED, Outcome.KEPT}
         if run.finished is None:
-            raise StateConflict(UNFINISHED)
+            if self._clock() - run.created < UNDER_WAY:
+                raise StateConflict(UNFINISHED)
+            done.add(Outcome.PLANNED)  # merged perhaps, and not written down any more
+            run = replace(run, finished=self._clock())
         for merge in run.merges:
-            if merge.outcome in (Outcome.MERGED, Outcome.KEPT):
+            if merge.outcome in done:
                 run = run.with_outcome(merge, await self._undo_merge(tenant, agent_id, merge))
         restored = await self._memories.undo_decay(tenant, agent_id, run.created)
         run = replace(run, undone=run.undone or self._clock(), restored=run.restored + restored)

@@ -31,8 +31,7 @@ class PartnerEmbedder(Embedder):
     ) -> list[Embedded]:
         """As Embedder, for the caller's tenant. Raises DataFlowRefused too, before any text has left.
 
-        Documents wait for a policy that is not known (DependencyDown): refused, they would be indexed for good
-        without a vector.
+        Documents wait for a policy that is not known (DependencyDown): refused, they never get a vector.
         """
         caller = current_principal()
         can_wait = purpose is Purpose.DOCUMENT

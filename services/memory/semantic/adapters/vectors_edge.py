@@ -18,7 +18,6 @@ from typing import Any, TypeVar
 import structlog
 
 from services.kit.child import (
-    DEFAULT_LIMITS,
     Again,
     CallFailed,
     Child,
@@ -49,6 +48,8 @@ CHILD_MODULE = "services.memory.semantic.adapters.vectors_edge_child"
 FRAME_POINTS = 64  # points a call carries; more are sent as several calls
 FLYING_POINTS = 192  # points on their way at once: a search waits in the pipe behind no more
 FRAME_IDS = 1_000
+LIMITS = ChildLimits(start=300.0, call=1800.0)
+"""A million points are opened in 6 s and optimised in 200 s, on a busy machine (docs/scale.md)."""
 REFUSALS: Mapping[str, type[StartupError]] = {
     "mismatch": VectorMismatch,
     "outdated": VectorOutdated,
@@ -76,7 +77,7 @@ class EdgeVectorIndex:
 
     @classmethod
     async def open(
-        cls, directory: Path, model: VectorModel, *, limits: ChildLimits = DEFAULT_LIMITS
+        cls, directory: Path, model: VectorModel, *, limits: ChildLimits = LIMITS
     ) -> EdgeVectorIndex:
         """Starts the child on the directory, which is created when missing.
 

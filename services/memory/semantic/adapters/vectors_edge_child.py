@@ -27,7 +27,7 @@ BATCH_POINTS = 64  # written at once; bounds how long a search waits for a write
 SYNC_IDLE_SECONDS = 1.0  # without a request, before unsynced writes are synced
 SYNC_BUSY_SECONDS = 30.0  # at most between two syncs while requests keep coming
 OPTIMIZE_IDLE_SECONDS = 30.0  # without a request, before the engine may optimise; at the least
-OPTIMIZE_IDLE_POINT_SECONDS = 0.001  # for each point: ten times as long as it might take
+OPTIMIZE_IDLE_POINT_SECONDS = 0.001  # for each point: five to ten times as long as it takes
 OPTIMIZE_CHANGES = 1_000  # writes since the last time, below which it isn't tried
 READS = frozenset(("search", "similarities", "count", "ids"))
 

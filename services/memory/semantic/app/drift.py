@@ -75,8 +75,8 @@ class DriftCheck:
         return count
 
     async def _memories(self, tenant: str, agent_id: str, suffix: str) -> int:
-        count, after = 0, 0
+        count, after = 0, ""
         while page := await self._upkeep.kept_of(tenant, agent_id, after, PAGE, self._clock()):
-            after = page[-1].number
+            after = page[-1].memory_id
             count += await self._reconciler.lost_of(page, suffix)
         return count

@@ -6,7 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import structlog
 
@@ -23,6 +23,8 @@ from services.memory.semantic.domain.items import conversation_of
 from services.memory.semantic.domain.vectors import MEMORY_CLASSES, Bucket, ContentClass
 
 SUBJECT = "semantic"
+RENEWALS = 3
+"""How often a lease is renewed within its time by work that has no other reason to write."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +58,7 @@ class Replica:
         self._leases = leases
         self._settings = settings
         self._clock = clock
+        self._taken: dict[str, datetime] = {}
         self._log = structlog.get_logger("models")
 
     async def run(self) -> None:
@@ -81,10 +84,22 @@ class Replica:
     async def take(self, lease: str) -> bool:
         """Takes a lease, or renews it."""
         now = self._clock()
-        return await self._leases.take(lease, self.name, now, now + self._lease)
+        self._taken.pop(lease, None)
+        taken = await self._leases.take(lease, self.name, now, now + self._lease)
+        if taken:
+            self._taken[lease] = now
+        return taken
+
+    async def keep(self, lease: str) -> bool:
+        """Renews a lease that was taken, once a part of its time is over; False if it is another's by now."""
+        taken = self._taken.get(lease)
+        if taken is not None and timedelta(0) <= self._clock() - taken < self._lease / RENEWALS:
+            return True
+        return await self.take(lease)
 
     async def give(self, lease: str) -> None:
         """Gives it back."""
+        self._taken.pop(lease, None)
         await self._leases.give(lease, self.name)
 
     @property
@@ -150,7 +165,7 @@ class Filler:
             return False
         if position != SWEPT and not await self._swept(following, position):
             return False
-        if not await self._complete(following):
+        if not (await self._complete(following) and await self._replica.take(FILL)):
             return False
         if not await self._models.switch(self._replica.name, following.model, self._clock()):
             return False
@@ -174,12 +189,19 @@ class Filler:
         )
 
     async def _complete(self, following: Generation) -> bool:
-        """Compares both generations and fills what is missing; whether nothing was."""
+        """Compares both generations and fills what is missing; whether nothing was.
+
+        It takes longer than a lease lasts, where there is much to be compared.
+        """
         complete = True
         for bucket in await self._strangers.buckets():
+            if not await self._replica.keep(FILL):
+                return False
             if bucket.content in MEMORY_CLASSES:
                 await self._strangers.take_out_of(following, bucket)
         async for bucket, page in self._pages(""):
+            if not await self._replica.keep(FILL):
+                return False
             missing = await self._missing(bucket, page, following)
             if missing:
                 complete = False

@@ -169,6 +169,8 @@ class Reindexer:
         for bucket in await self._strangers.buckets():
             theirs = bucket.tenant == run.tenant and run.agent_id in ("", bucket.agent)
             if theirs and bucket.content in MEMORY_CLASSES:
+                if not await self._replica.keep(lease_of(run.tenant)):
+                    return  # whoever has it now does this too
                 for generation in self._generations.written:
                     await self._strangers.take_out_of(generation, bucket)
 

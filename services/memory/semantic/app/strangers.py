@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
+from services.kit.ids import new_id
 from services.kit.times import Clock
 from services.memory.semantic.app.generations import Generation, Generations
 from services.memory.semantic.app.item_ports import ItemIndex
@@ -48,7 +49,10 @@ class Strangers:
                 return
 
     async def take_out(self, bucket: Bucket, memory_ids: Sequence[str]) -> set[str]:
-        """Those of the memories that do not belong there, which are in no index then."""
+        """Those of the memories that do not belong there, which are in no index then.
+
+        One that came to belong there meanwhile, and may have been put in before it was taken out, gets a job.
+        """
         strangers: set[str] = set()
         for start in range(0, len(memory_ids), PAGE):
             some = memory_ids[start : start + PAGE]
@@ -60,4 +64,12 @@ class Strangers:
                     await generation.vectors.delete(bucket, gone)
                 await self._items.remove_memories(bucket, gone)
                 strangers.update(gone)
+                await self._bring_back(bucket, gone)
         return strangers
+
+    async def _bring_back(self, bucket: Bucket, memory_ids: Sequence[str]) -> None:
+        lasting = await self._store.lasting(bucket.tenant, bucket.agent, memory_ids, self._clock())
+        belongs = bucket.content is ContentClass.MEMORY
+        back = [id_ for id_ in memory_ids if lasting.get(id_) is belongs]
+        if back:
+            await self._store.enqueue_memories(bucket.tenant, bucket.agent, back, f":back:{new_id()}")

@@ -93,6 +93,6 @@ class UpkeepStore(Protocol):
         """The agent's conversations that were ever indexed."""
 
     async def kept_of(
-        self, tenant: str, agent_id: str, after: int, limit: int, now: datetime
+        self, tenant: str, agent_id: str, after: str, limit: int, now: datetime
     ) -> list[KeptMemory]:
-        """The agent's memories, past ones too, in order of their numbers, after one."""
+        """The agent's memories, past ones too, in order of their ids, after one ("": from the first)."""

@@ -31,10 +31,10 @@ SUBJECT_WORDS = 3
 _MOVES = (Cue.END, Cue.CHANGE, Cue.NOW, Cue.PAST, Cue.CORRECTION, Cue.AGAIN)
 _GENITIVE = re.compile(r"(\w+)['’]s\b|\b(?:mein|dein|sein|ihr|unser)e[rs] (\w+)")
 _LIFELONG = re.compile(
-    r"\b(?:always|all (?:his|her|my|their|our) li(?:fe|ves)|lifelong|zeitlebens|(?:sein|ihr|mein) leben lang|"
+    r"\b(?:(?:has|have) always|always been|all (?:his|her|my|their|our) li(?:fe|ves)|lifelong|"
+    r"zeitlebens|(?:sein|ihr|mein) leben lang|"
     r"toute sa vie|toda (?:la|su) vida|tutta la vita|toda a vida|cale zycie|hayatı boyunca|всю жизнь|"
-    r"всегда)\b"
-    r"|一辈子|一生|ずっと|평생"
+    r"всегда)\b|一辈子|一生|ずっと|평생"
 )
 _CLAUSE_ENDS = re.compile(r"[,;:.!?](?!\d)|\b(?:and|but|because|so)\b")
 _QUOTED = re.compile(r"[\"“„«][^\"”“»]{12,}[\"”“»]")
@@ -44,18 +44,23 @@ def kept(old: Reading, new: Reading, subjects: Relation) -> str | None:
     """Names what leaves the old statement in place, if something does."""
     if subjects.apart:
         return "different subjects"
-    if new.statement.valid_from < old.statement.valid_from or _dated_before(old, new):
-        return "tells of an earlier time"
-    if gains(Cue.LONG_AGO, old, new):
+    return _of_earlier(old, new) or _of_something_else(old, new) or _says_the_same(old, new)
+
+
+def _of_earlier(old: Reading, new: Reading) -> str | None:
+    """One of them tells of a time that is over."""
+    earlier = new.statement.valid_from < old.statement.valid_from or _dated_before(old, new)
+    if earlier or gains(Cue.LONG_AGO, old, new):
         return "tells of an earlier time"
     over = old.verb in grammar.PAST and (old.values.dated or any(token.dated for token in old.tokens))
-    if (old.has(Cue.PAST, Cue.LONG_AGO) or old.happened or over) and not new.has(Cue.CORRECTION):
-        return "the old one tells of the past"
-    if (
-        gains(Cue.WISH, old, new)
-        or any(reading.folded.endswith(("?", "？")) for reading in (old, new))
-        or _QUOTED.search(new.folded)
-    ):
+    past = old.has(Cue.PAST, Cue.LONG_AGO) or old.happened or over
+    return "the old one tells of the past" if past and not new.has(Cue.CORRECTION) else None
+
+
+def _of_something_else(old: Reading, new: Reading) -> str | None:
+    """The new one tells of what is not so, or holds beside the old one."""
+    asks = any(reading.folded.endswith(("?", "？")) for reading in (old, new))
+    if gains(Cue.WISH, old, new) or asks or _QUOTED.search(new.folded):
         return "a wish"
     if _of_kin(new) - {token.word for token in old.tokens}:
         return "somebody else's"
@@ -69,19 +74,20 @@ def kept(old: Reading, new: Reading, subjects: Relation) -> str | None:
         return "at other times"
     if _other_purpose(old, new) and not new.has(Cue.CORRECTION):
         return "for another purpose"
-    if _stays(old, new):
-        return "still there"
+    return "still there" if _stays(old, new) else None
+
+
+def _says_the_same(old: Reading, new: Reading) -> str | None:
+    """The new one says the old one again, or with more words."""
     if _continues(old, new):
         return "a refinement"
     pending = (old.has(Cue.PENDING) and not new.has(Cue.PENDING)) or opposed(old, new)
     moves = new.has(*_MOVES) or old.has(Cue.NEGATION) != new.has(Cue.NEGATION) or pending
-    ended = new.has(Cue.END)
-    moved_before = (
-        not (ended or pending) and old.has(Cue.CHANGE, Cue.END) and bool(new.names) and old.names == new.names
-    )
+    ended = new.has(Cue.END) or pending
+    moved_before = not ended and old.has(Cue.CHANGE, Cue.END) and bool(new.names) and old.names == new.names
     if moved_before or (not moves and same_wording(old, new)):
         return "a paraphrase"
-    if not (ended or pending) and not new.has(Cue.PAST) and adds_nothing(old, new):
+    if not ended and not new.has(Cue.PAST) and adds_nothing(old, new):
         return "a paraphrase"
     return "a refinement" if not moves and refines(old, new) else None
 

@@ -102,9 +102,19 @@ _QUANTITY = re.compile(
     r"(?P<sign>[€$£¥])?\s?(?P<n>\d+(?:[.,]\d+)*)\s?(?P<u1>%|€|°[cf]?|[^\W\d_]+)?(?: (?P<u2>[^\W\d_]+))?"
     rf"|\b(?P<w>{'|'.join(sorted(_NUMBER_WORDS, key=len, reverse=True))})\b(?: (?P<u3>[^\W\d_]+))?"
 )
-_PERIODS = {"daily": "day", "weekly": "week", "monthly": "month", "yearly": "year", "annually": "year"}
+_PERIODS = {
+    "hourly": "hour",
+    "nightly": "night",
+    "daily": "day",
+    "weekly": "week",
+    "monthly": "month",
+    "yearly": "year",
+    "annually": "year",
+    "quarterly": "quarter",
+}
 _RATE = re.compile(
-    rf"\b({'|'.join(_PERIODS)}|fortnightly|quarterly)\b|\b(?:once (?:a|per)|every) (day|week|month|year)\b"
+    rf"\b({'|'.join(_PERIODS)}|fortnightly)\b|"
+    r"\b(?:once (?:a|per)|every) (hour|night|day|week|month|quarter|year)\b"
 )
 _RARER = re.compile(r"\b(?:twice|\w+ times) (?:a|per) (?:day|week|month|year)\b|\bonce a fortnight\b")
 _NO_UNIT = _words(

@@ -225,13 +225,13 @@ class SqlUpkeep:
         ]
 
     async def kept_of(
-        self, tenant: str, agent_id: str, after: int, limit: int, now: datetime
+        self, tenant: str, agent_id: str, after: str, limit: int, now: datetime
     ) -> list[KeptMemory]:
-        """In order of writing."""
+        """By id: an index gives that order, and that of writing only after all are sorted."""
         rows = await self._database.read(
             lambda: fetch(
                 f"SELECT number, memory_id, {(LASTS + UNEXPIRED).format(m='')} AS lasts FROM memories"
-                " WHERE tenant = ? AND agent_id = ? AND number > ? ORDER BY number LIMIT ?",
+                " WHERE tenant = ? AND agent_id = ? AND memory_id > ? ORDER BY memory_id LIMIT ?",
                 to_micros(now),
                 to_micros(now),
                 tenant,
