@@ -11,6 +11,7 @@ from typing import Any
 from bench.result import Result, write
 from bench.scenarios import (
     appends,
+    attractor,
     disk,
     extraction,
     freshness,
@@ -35,7 +36,7 @@ SCENARIOS: dict[str, Callable[[], Result]] = {
     module.ID: module.run
     for module in (
         *(appends, ingest, ingest_postgres, recall, remember, recall_mem0, indexing),
-        *(window, freshness, memory, start, jobs, disk),
+        *(window, freshness, memory, start, jobs, attractor, disk),
     )
 }
 

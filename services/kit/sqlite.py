@@ -95,15 +95,19 @@ class Database:
         return await self._hand(work, self._reads)
 
     async def close(self) -> None:
-        """Waits for what was queued, then closes every connection."""
+        """Waits for what was queued, then closes every connection.
+
+        The writer's last: only a connection that may write takes the WAL into the file when it ends.
+        """
         if self._closed:
             return
         self._closed = True
-        self._queue.put(None)
         for _ in self._readers:
             self._reads.put(None)
-        for thread in (self._writer, *self._readers):
+        for thread in self._readers:
             await asyncio.to_thread(thread.join)
+        self._queue.put(None)
+        await asyncio.to_thread(self._writer.join)
 
     async def _hand(self, work: Work[T], to: queue.SimpleQueue[_Pending | None]) -> T:
         if self._closed:

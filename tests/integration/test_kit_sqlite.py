@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+import time
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
@@ -46,6 +47,24 @@ def numbers(connection: sqlite3.Connection) -> list[int]:
 async def test_concurrent_writes_all_land_and_share_commits(database: Database) -> None:
     await asyncio.gather(*(database.write(insert(n)) for n in range(500)))
     assert await database.read(numbers) == list(range(500))
+
+
+async def test_a_closed_file_is_whole_without_its_log(tmp_path: Path, migrations: Path) -> None:
+    """Readers end before the writer, whose end takes the log into the file: what remains is one file."""
+    opened = await Database.open(tmp_path / "x.db", migrations, readers=2)
+    await opened.write(insert(1))
+    assert (tmp_path / "x.db-wal").exists()
+
+    def slow(connection: sqlite3.Connection) -> list[int]:
+        found = numbers(connection)
+        time.sleep(0.1)
+        return found
+
+    reading = asyncio.create_task(opened.read(slow))
+    await asyncio.sleep(0.02)
+    await opened.close()
+    assert await reading == [1]
+    assert not (tmp_path / "x.db-wal").exists()
 
 
 async def test_a_failing_write_undoes_itself_alone(database: Database) -> None:
