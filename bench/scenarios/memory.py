@@ -23,7 +23,7 @@ from pathlib import Path
 from services.embedder.bootstrap import default_model_dir
 from services.embedder.adapters.onnx_folder import OnnxFolder
 backend = OnnxFolder.load(default_model_dir())
-backend.embed(["warm up"])
+backend.embed_now(backend.prepare_now(["warm up"]))
 print("ready", flush=True)
 sys.stdin.read()
 """
