@@ -6,16 +6,13 @@ import json
 from collections.abc import Sequence
 from datetime import datetime
 
+from services.compactor.adapters.acting import as_service
 from services.compactor.app.attractors import UPDATE_ATTRACTOR, Attractors, Result, Updated
 from services.compactor.app.calls import describe
 from services.compactor.app.jobs import Jobs
 from services.compactor.app.ports import Done, Failed, Outcome, Reach
 from services.compactor.domain.ledger import Job, NewJob
-from services.kit.context import act_as
 from services.kit.errors import DataFlowRefused, DependencyDown, Overloaded, PalimpsestError
-from services.kit.identity import Principal, Role
-
-WORKER = "worker"
 
 
 class AttractorHandler:
@@ -27,8 +24,7 @@ class AttractorHandler:
     async def run(self, tenant: str, agent_id: str, jobs: Sequence[Job]) -> Sequence[Outcome]:
         """See Handler. The result of a job says what was done: "attractor/{version}", "unchanged/{version}",
         "no_summaries", or "postponed/{job}", which names the job that will do it."""
-        principal = Principal(tenant=tenant, role=Role.SERVICE, agents=frozenset({agent_id}), subject=WORKER)
-        with act_as(principal):
+        with as_service(tenant, agent_id):
             outcome = await self._do(tenant, agent_id, jobs)
         return [outcome] * len(jobs)
 

@@ -17,13 +17,13 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from palimpsest.common.v1 import resources_pb2
 from palimpsest.history.v1 import history_pb2_grpc, overlays_pb2
 
+from services.compactor.adapters.acting import as_service
 from services.compactor.app.calls import describe
 from services.compactor.app.ports import Done, Failed, Outcome
 from services.compactor.app.summarising import Summariser
 from services.compactor.domain.covering import Covered, Lengths, to_fold
 from services.compactor.domain.ledger import Job
 from services.compactor.domain.summaries import Utterance
-from services.kit.context import act_as
 from services.kit.errors import (
     DependencyDown,
     Exists,
@@ -33,11 +33,9 @@ from services.kit.errors import (
     Reason,
     StateConflict,
 )
-from services.kit.identity import Principal, Role
 
 COVER_MESSAGES = "cover_messages"
 FOLD_OVERLAYS = "fold_overlays"
-WORKER = "worker"
 BAD_PAYLOAD = f"{Reason.INVALID_FIELD}: the payload does not name a conversation"
 LOOKS = 2
 """How often a job looks what is due when another worker was faster."""
@@ -68,8 +66,7 @@ class OverlayHandler(ABC):
 
     async def run(self, tenant: str, agent_id: str, jobs: Sequence[Job]) -> Sequence[Outcome]:
         """See Handler. After an outage in the middle, what was done before it is found done."""
-        principal = Principal(tenant=tenant, role=Role.SERVICE, agents=frozenset({agent_id}), subject=WORKER)
-        with act_as(principal):
+        with as_service(tenant, agent_id):
             return [await self._do(agent_id, job) for job in jobs]
 
     async def _do(self, agent_id: str, job: Job) -> Outcome:

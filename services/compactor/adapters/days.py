@@ -11,8 +11,8 @@ from palimpsest.common.v1 import recall_pb2, resources_pb2
 from palimpsest.episodic.v1 import episodic_pb2, episodic_pb2_grpc
 from palimpsest.semantic.v1 import semantic_pb2, semantic_pb2_grpc, upkeep_pb2, upkeep_pb2_grpc
 
+from services.compactor.adapters.acting import as_service
 from services.compactor.adapters.sql.insights import SqlSummaries
-from services.compactor.adapters.upkeep_calls import as_service
 from services.compactor.app.documents import Documents
 from services.compactor.domain import cues
 from services.compactor.domain.documents import Document, summary_key

@@ -9,11 +9,11 @@ from itertools import chain
 
 from palimpsest.episodic.v1 import episodic_pb2, episodic_pb2_grpc
 
+from services.compactor.adapters.acting import as_service
 from services.compactor.adapters.fact_writer import FactWriter
 from services.compactor.app.calls import describe
 from services.compactor.app.ports import Done, Failed, Outcome
 from services.compactor.domain.ledger import Job
-from services.kit.context import act_as
 from services.kit.errors import (
     DependencyDown,
     LimitExceeded,
@@ -22,12 +22,10 @@ from services.kit.errors import (
     PalimpsestError,
     Reason,
 )
-from services.kit.identity import Principal, Role
 
 EXTRACT_MESSAGES = "extract_messages"
 MOST_MESSAGES = 1000
 """What Episodic gives in one call; a job names far fewer."""
-WORKER = "worker"
 BAD_PAYLOAD = f"{Reason.INVALID_FIELD}: the payload does not name messages of a conversation"
 
 
@@ -49,8 +47,7 @@ class ExtractHandler:
 
     async def run(self, tenant: str, agent_id: str, jobs: Sequence[Job]) -> Sequence[Outcome]:
         """See Handler. After an outage in the middle, what was written before it is found written."""
-        principal = Principal(tenant=tenant, role=Role.SERVICE, agents=frozenset({agent_id}), subject=WORKER)
-        with act_as(principal):
+        with as_service(tenant, agent_id):
             return [await self._do(agent_id, job) for job in jobs]
 
     async def _do(self, agent_id: str, job: Job) -> Outcome:

@@ -9,6 +9,7 @@ import json
 from collections.abc import Sequence
 from typing import Final
 
+from services.compactor.adapters.acting import as_service
 from services.compactor.adapters.cover_handler import BAD_PAYLOAD, conversation_of
 from services.compactor.app.calls import describe
 from services.compactor.app.document_ports import Unreadable
@@ -16,11 +17,8 @@ from services.compactor.app.graph import Graph
 from services.compactor.app.ports import Done, Failed, Outcome
 from services.compactor.app.wiki import Wiki
 from services.compactor.domain.ledger import Job
-from services.kit.context import act_as
 from services.kit.errors import DependencyDown, Overloaded, PalimpsestError
-from services.kit.identity import Principal, Role
 
-WORKER: Final = "worker"
 BAD_SUMMARY: Final = "the summary cannot be read"
 
 
@@ -32,8 +30,7 @@ class GrowHandler:
 
     async def run(self, tenant: str, agent_id: str, jobs: Sequence[Job]) -> Sequence[Outcome]:
         """See Handler."""
-        principal = Principal(tenant=tenant, role=Role.SERVICE, agents=frozenset({agent_id}), subject=WORKER)
-        with act_as(principal):
+        with as_service(tenant, agent_id):
             return [await self._do(tenant, agent_id, job) for job in jobs]
 
     async def _do(self, tenant: str, agent_id: str, job: Job) -> Outcome:
@@ -59,9 +56,8 @@ class WikiHandler:
 
     async def run(self, tenant: str, agent_id: str, jobs: Sequence[Job]) -> Sequence[Outcome]:
         """See Handler."""
-        principal = Principal(tenant=tenant, role=Role.SERVICE, agents=frozenset({agent_id}), subject=WORKER)
         done: dict[str, Outcome] = {"": Failed(error=BAD_PAYLOAD, hopeless=True)}
-        with act_as(principal):
+        with as_service(tenant, agent_id):
             for branch_id in map(_branch_of, jobs):
                 if branch_id not in done:
                     done[branch_id] = await self._do(tenant, agent_id, branch_id)

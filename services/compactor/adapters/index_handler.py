@@ -7,15 +7,13 @@ from collections.abc import Callable, Sequence
 
 from palimpsest.semantic.v1 import semantic_pb2, semantic_pb2_grpc
 
+from services.compactor.adapters.acting import as_service
 from services.compactor.app.ports import Done, Failed, Outcome
 from services.compactor.domain.ledger import Job
-from services.kit.context import act_as
 from services.kit.errors import DependencyDown, Reason
-from services.kit.identity import Principal, Role
 
 INDEX_MESSAGE = "index_message"
 INDEX_MEMORY = "index_memory"
-WORKER = "worker"
 BAD_PAYLOAD = f"{Reason.INVALID_FIELD}: the payload does not name what is to be indexed"
 NO_REASON = f"{Reason.INTERNAL}: the item was not indexed"
 
@@ -67,8 +65,7 @@ class IndexHandler:
     async def _index(
         self, tenant: str, agent_id: str, items: Sequence[semantic_pb2.IndexItem]
     ) -> Sequence[semantic_pb2.IndexOutcome]:
-        principal = Principal(tenant=tenant, role=Role.SERVICE, agents=frozenset({agent_id}), subject=WORKER)
-        with act_as(principal):
+        with as_service(tenant, agent_id):
             response = await self._semantic.Index(semantic_pb2.IndexRequest(agent_id=agent_id, items=items))
         if len(response.outcomes) != len(items):
             raise ValueError("Index answered for another number of items")

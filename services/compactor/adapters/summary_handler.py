@@ -11,6 +11,7 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from services.compactor.adapters.acting import as_service
 from services.compactor.adapters.cover_handler import BAD_PAYLOAD, conversation_of
 from services.compactor.app.calls import describe
 from services.compactor.app.conversation_summaries import ConversationSummaries
@@ -18,9 +19,7 @@ from services.compactor.app.ports import Done, Failed, Outcome
 from services.compactor.app.summary_ports import SummaryIndex
 from services.compactor.domain.ledger import Job
 from services.compactor.domain.schedules import SYSTEM_TENANT, Spec
-from services.kit.context import act_as
 from services.kit.errors import DependencyDown, NotFound, Overloaded, PalimpsestError
-from services.kit.identity import Principal, Role
 
 REFRESH_SUMMARY: Final = "refresh_summary"
 SUMMARIZE_CONVERSATION: Final = "summarize_conversation"
@@ -35,7 +34,6 @@ MOST_IN_BATCH: Final = 200
 """Of any batch."""
 BACKLOG_PART: Final = 4
 """The next batch takes a quarter of what is left, within the two figures above."""
-WORKER: Final = "worker"
 
 
 class SummaryHandler:
@@ -46,8 +44,7 @@ class SummaryHandler:
 
     async def run(self, tenant: str, agent_id: str, jobs: Sequence[Job]) -> Sequence[Outcome]:
         """See Handler. After an outage in the middle, what was written before it is found written."""
-        principal = Principal(tenant=tenant, role=Role.SERVICE, agents=frozenset({agent_id}), subject=WORKER)
-        with act_as(principal):
+        with as_service(tenant, agent_id):
             return [await self._do(tenant, agent_id, job) for job in jobs]
 
     async def _do(self, tenant: str, agent_id: str, job: Job) -> Outcome:

@@ -7,14 +7,12 @@ from collections.abc import Sequence
 
 from palimpsest.semantic.v1 import semantic_pb2, semantic_pb2_grpc
 
+from services.compactor.adapters.acting import as_service
 from services.compactor.app.ports import Done, Failed, Outcome
 from services.compactor.domain.ledger import Job
-from services.kit.context import act_as
 from services.kit.errors import DependencyDown, Reason
-from services.kit.identity import Principal, Role
 
 SYNC_MEMORY = "sync_memory"
-WORKER = "worker"
 BAD_PAYLOAD = f"{Reason.INVALID_FIELD}: the payload does not name a memory"
 NO_REASON = f"{Reason.INTERNAL}: the memory was not synced"
 
@@ -35,8 +33,7 @@ class SyncHandler:
     async def _sync(
         self, tenant: str, agent_id: str, memory_ids: Sequence[str]
     ) -> Sequence[semantic_pb2.SyncOutcome]:
-        principal = Principal(tenant=tenant, role=Role.SERVICE, agents=frozenset({agent_id}), subject=WORKER)
-        with act_as(principal):
+        with as_service(tenant, agent_id):
             request = semantic_pb2.SyncMemoriesRequest(agent_id=agent_id, memory_ids=memory_ids)
             response = await self._semantic.SyncMemories(request)
         if len(response.outcomes) != len(memory_ids):

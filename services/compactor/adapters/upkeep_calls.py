@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from datetime import datetime
 
 from palimpsest.semantic.v1 import upkeep_pb2 as pb
 from palimpsest.semantic.v1 import upkeep_pb2_grpc
 
+from services.compactor.adapters.acting import as_service
 from services.compactor.domain.consolidation import Candidate, Merge, Similar
-from services.kit.context import act_as
-from services.kit.identity import Principal, Role
 from services.kit.times import to_timestamp
 
-WORKER = "worker"
 PAGE = 500
-
-
-@contextmanager
-def as_service(tenant: str, agent_id: str | None = None) -> Iterator[None]:
-    """Calls inside are a service's, for one agent of a tenant or for all."""
-    agents = None if agent_id is None else frozenset({agent_id})
-    with act_as(Principal(tenant=tenant, role=Role.SERVICE, agents=agents, subject=WORKER)):
-        yield
 
 
 class SemanticUpkeep:

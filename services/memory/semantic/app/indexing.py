@@ -12,15 +12,19 @@ from functools import partial
 
 from services.kit.errors import DataFlowRefused, DependencyDown, InvalidRequest, NotFound, TextTooLong
 from services.kit.times import Clock
+from services.memory.semantic.app.entries import (
+    embedded_text,
+    memory_document,
+    memory_point,
+    message_document,
+    message_point,
+)
 from services.memory.semantic.app.generations import Generation, Generations
-from services.memory.semantic.app.item_ports import ItemIndex, MemoryDocument, MessageDocument
+from services.memory.semantic.app.item_ports import ItemIndex
 from services.memory.semantic.app.ports import Conversations, MemoryStore
 from services.memory.semantic.app.verifying import Fresh, Verifier
-from services.memory.semantic.domain.analysis import analyse
 from services.memory.semantic.domain.items import SourceConversation, SourceMessage
 from services.memory.semantic.domain.memory import Kind, Memory
-from services.memory.semantic.domain.names import strip_names
-from services.memory.semantic.domain.roles import role_name
 from services.memory.semantic.domain.vectors import (
     MEMORY_CLASSES,
     Bucket,
@@ -175,7 +179,7 @@ class Indexer:
             for sequence in set(wanted[conversation_id]) - {message.sequence for message in source.messages}
         }
         made = await self._embed(
-            round_, [(m.item_id, _embedded_text(m, source)) for source in sources for m in source.messages]
+            round_, [(m.item_id, embedded_text(m, source)) for source in sources for m in source.messages]
         )
         accepted: list[SourceMessage] = []
         for message in (m for source in sources for m in source.messages):
@@ -201,7 +205,7 @@ class Indexer:
     ) -> None:
         """Vectors first, the registry last: what the registry names is in every index."""
         tenant, agent_id = round_.bucket.tenant, round_.bucket.agent
-        await self._upsert(made, {m.item_id: partial(_message_point, tenant, agent_id, m) for m in messages})
+        await self._upsert(made, {m.item_id: partial(message_point, tenant, agent_id, m) for m in messages})
         if round_.vectors_only:
             return
         highest: dict[str, int] = defaultdict(int)
@@ -209,10 +213,7 @@ class Indexer:
             highest[message.conversation_id] = max(highest[message.conversation_id], message.sequence)
         # Known before it is registered, so that a registry that loses its tail is missed (SV-2).
         await self._store.note_messages(tenant, agent_id, highest)
-        documents = [
-            MessageDocument(message=m, terms=" ".join(analyse(f"{m.author} {m.text} {m.tool_text}")))
-            for m in messages
-        ]
+        documents = [message_document(m) for m in messages]
         await self._items.put_messages(tenant, agent_id, documents)
         self._observe(round_, [message.created for message in messages])
 
@@ -248,12 +249,12 @@ class Indexer:
             await self._upsert(
                 made,
                 {
-                    id_: partial(_memory_point, bucket.of(one.content), one.memory)
+                    id_: partial(memory_point, bucket.of(one.content), one.memory)
                     for id_, one in placed.items()
                 },
             )
             for content in MEMORY_CLASSES:
-                documents = [_document(one.memory) for one in placed.values() if one.content is content]
+                documents = [memory_document(one.memory) for one in placed.values() if one.content is content]
                 if documents and not round_.vectors_only:
                     await self._items.put_memories(bucket.of(content), documents)
             afterwards = self._placed(await self._store.get(bucket.tenant, bucket.agent, list(placed)))
@@ -360,55 +361,9 @@ def _memories(tenant: str, agent_id: str) -> Bucket:
     return Bucket(tenant=tenant, agent=agent_id, content=ContentClass.MEMORY)
 
 
-def _embedded_text(message: SourceMessage, source: SourceConversation) -> str:
-    """What of a message is embedded: its words without the participants' names, else what its tools said."""
-    stripped = strip_names(message.text, source.authors)
-    if stripped.strip():
-        return stripped
-    return message.text if message.text.strip() else message.tool_text
-
-
-def _message_point(tenant: str, agent_id: str, message: SourceMessage, vector: bytes) -> VectorPoint:
-    return VectorPoint(
-        bucket=Bucket(tenant=tenant, agent=agent_id, content=ContentClass.MESSAGE),
-        item_id=message.item_id,
-        vector=vector,
-        contact_id=message.contact_id,
-        conversation_id=message.conversation_id,
-        role=role_name(message.role),
-        author=message.author,
-        time=message.time.timestamp(),
-        sequence=message.sequence,
-        session=message.session,
-    )
-
-
 def _may_hold(content: ContentClass, placed: _Placed | None) -> bool:
     """Whether a class may hold a memory that does not belong there: a first revision never was past."""
     if placed is None:
         return True
     never_was = content is ContentClass.PAST and placed.memory.revision == 1
     return placed.content is not content and not never_was
-
-
-def _document(memory: Memory) -> MemoryDocument:
-    return MemoryDocument(
-        memory_id=memory.id,
-        contact_id=memory.contact_id,
-        terms=" ".join(analyse(f"{memory.key} {memory.value}")),
-        begins=memory.valid_from,
-        ends=memory.ends,
-        kind=memory.kind,
-    )
-
-
-def _memory_point(bucket: Bucket, memory: Memory, vector: bytes) -> VectorPoint:
-    return VectorPoint(
-        bucket=bucket,
-        item_id=memory.id,
-        vector=vector,
-        contact_id=memory.contact_id,
-        kind=memory.kind.name.lower(),
-        time=memory.valid_from.timestamp(),
-        ends=None if memory.ends is None else memory.ends.timestamp(),
-    )
