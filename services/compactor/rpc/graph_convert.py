@@ -16,8 +16,6 @@ from services.compactor.domain.graph import (
     ProposalState,
     State,
 )
-from services.kit import paging
-from services.kit.errors import InvalidPageToken
 from services.kit.times import to_timestamp
 
 _STATES = {
@@ -108,28 +106,3 @@ def states(numbers: Sequence[pb.BranchState.ValueType]) -> frozenset[State]:
 def proposal_state(number: pb.MergeProposalState.ValueType) -> ProposalState:
     """As in the domain; open by default."""
     return _PROPOSALS_BACK.get(number, ProposalState.OPEN)
-
-
-def after(listing: str, token: str) -> str:
-    """Where a listing goes on; "" for its beginning. Raises InvalidPageToken."""
-    match paging.decode(listing, token):
-        case None:
-            return ""
-        case (str(last),):
-            return last
-    raise InvalidPageToken
-
-
-def before(listing: str, token: str) -> int | None:
-    """Where a listing of versions goes on; None for its beginning. Raises InvalidPageToken."""
-    match paging.decode(listing, token):
-        case None:
-            return None
-        case (int(last),):
-            return last
-    raise InvalidPageToken
-
-
-def next_token(listing: str, places: Sequence[str], size: int) -> str:
-    """The token of the next page; "" after the last."""
-    return paging.encode(listing, (places[-1],)) if places and len(places) == size else ""

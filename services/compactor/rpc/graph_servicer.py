@@ -49,12 +49,15 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
         states = convert.states(request.states)
         listing = f"branches:{tenant}:{request.agent_id}:{','.join(sorted(states))}"
         query = BranchQuery(
-            now=self._clock(), states=states, after=convert.after(listing, request.page_token), limit=size
+            now=self._clock(),
+            states=states,
+            after=paging.text_position(listing, request.page_token) or "",
+            limit=size,
         )
         found = await self._graph.page(tenant, request.agent_id, query)
         return pb.ListGraphBranchesResponse(
             branches=[convert.branch(one, query.now) for one in found],
-            next_page_token=convert.next_token(listing, [one.slug for one in found], size),
+            next_page_token=paging.token_after(listing, [one.slug for one in found], size),
         )
 
     async def GetGraphBranch(
@@ -74,11 +77,11 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
         """See the proto."""
         tenant, size = current_principal().tenant, paging.page_size(request.page_size)
         listing = f"branch-links:{tenant}:{request.agent_id}:{request.branch}"
-        after = convert.after(listing, request.page_token)
+        after = paging.text_position(listing, request.page_token) or ""
         found = await self._graph.links(tenant, request.agent_id, request.branch, after, size)
         return pb.ListBranchConversationsResponse(
             links=map(convert.link, found),
-            next_page_token=convert.next_token(listing, [one.conversation_id for one in found], size),
+            next_page_token=paging.token_after(listing, [one.conversation_id for one in found], size),
         )
 
     async def LinkConversation(
@@ -138,12 +141,12 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
         tenant, size = current_principal().tenant, paging.page_size(request.page_size)
         state = convert.proposal_state(request.state)
         listing = f"merge-proposals:{tenant}:{request.agent_id}:{state}"
-        before = convert.after(listing, request.page_token) or None
+        before = paging.text_position(listing, request.page_token)
         found = await self._graph.proposals(tenant, request.agent_id, state, before, size)
         now = self._clock()
         return pb.ListMergeProposalsResponse(
             proposals=[convert.proposal(one, now) for one in found],
-            next_page_token=convert.next_token(listing, [one.id for one in found], size),
+            next_page_token=paging.token_after(listing, [one.id for one in found], size),
         )
 
     async def ResolveMergeProposal(
@@ -172,7 +175,7 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
         """See the proto."""
         tenant, size = current_principal().tenant, paging.page_size(request.page_size)
         listing = f"wiki-versions:{tenant}:{request.agent_id}:{request.branch}"
-        before = convert.before(listing, request.page_token)
+        before = paging.number_position(listing, request.page_token)
         head, found = await self._wiki.versions(tenant, request.agent_id, request.branch, before, size)
         last = [found[-1].version] if len(found) == size else []
         return pb.ListWikiVersionsResponse(

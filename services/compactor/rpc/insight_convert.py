@@ -9,8 +9,7 @@ from palimpsest.insight.v1 import insight_pb2 as pb
 
 from services.compactor.domain.consolidation import Merge, Outcome, Run
 from services.compactor.domain.insights import Change, GoalState, Insight, Kind
-from services.kit import paging
-from services.kit.errors import InvalidField, InvalidPageToken
+from services.kit.errors import InvalidField
 from services.kit.times import to_timestamp
 
 _KINDS = {
@@ -105,18 +104,3 @@ def _merge(value: Merge) -> pb.Merge:
         cosine=value.cosine,
         outcome=_OUTCOMES[value.outcome],
     )
-
-
-def before(listing: str, token: str) -> str | None:
-    """Where a listing goes on. Raises InvalidPageToken."""
-    match paging.decode(listing, token):
-        case None:
-            return None
-        case (str(last),):
-            return last
-    raise InvalidPageToken
-
-
-def next_token(listing: str, ids: Sequence[str], size: int) -> str:
-    """The token of the next page; "" after the last."""
-    return paging.encode(listing, (ids[-1],)) if ids and len(ids) == size else ""

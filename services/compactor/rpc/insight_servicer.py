@@ -106,11 +106,11 @@ class InsightServicer(insight_pb2_grpc.InsightServiceServicer):
         """See the proto."""
         listing = f"ListConsolidationRuns {request.agent_id}"
         size = paging.page_size(request.page_size)
-        before = convert.before(listing, request.page_token)
+        before = paging.text_position(listing, request.page_token)
         runs = await self._consolidation.page(current_principal().tenant, request.agent_id, before, size)
         return pb.ListConsolidationRunsResponse(
             runs=map(convert.run, runs),
-            next_page_token=convert.next_token(listing, [run.id for run in runs], size),
+            next_page_token=paging.token_after(listing, [run.id for run in runs], size),
         )
 
     async def UndoConsolidation(
@@ -130,9 +130,9 @@ class InsightServicer(insight_pb2_grpc.InsightServiceServicer):
             kind=kind,
             contact_id=contact_id or None,
             states=convert.states(states),
-            before=convert.before(listing, request.page_token),
+            before=paging.text_position(listing, request.page_token),
             limit=size,
         )
         rows = await self._reflection.page(current_principal().tenant, request.agent_id, query)
-        token = convert.next_token(listing, [row.id for row in rows], size)
+        token = paging.token_after(listing, [row.id for row in rows], size)
         return [convert.insight(row) for row in rows], token

@@ -10,8 +10,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from palimpsest.common.v1 import recall_pb2, resources_pb2
 from palimpsest.episodic.v1 import episodic_pb2
 
-from services.kit import paging
-from services.kit.errors import InvalidField, InvalidPageToken
+from services.kit.errors import InvalidField
 from services.kit.times import from_micros, from_timestamp, to_micros, to_timestamp
 from services.memory.episodic.domain.append import Outcome
 from services.memory.episodic.domain.checks import check_text
@@ -30,7 +29,6 @@ from services.memory.episodic.domain.parts import Attachment, Json, Part, Text, 
 
 NANOS = 1_000_000_000
 EXACT_INTEGERS = 2.0**53
-MAX_SEQUENCE = 2**32
 
 
 def key_of(tenant: str, request: Any) -> ConversationKey:
@@ -38,31 +36,6 @@ def key_of(tenant: str, request: Any) -> ConversationKey:
     check_text("agent_id", request.agent_id)
     check_text("conversation_id", request.conversation_id)
     return ConversationKey(tenant=tenant, agent_id=request.agent_id, id=request.conversation_id)
-
-
-def text_position(listing: str, token: str) -> str | None:
-    """Where a page by id goes on. Raises InvalidPageToken."""
-    match paging.decode(listing, token):
-        case None:
-            return None
-        case (str(last),):
-            return last
-    raise InvalidPageToken
-
-
-def number_position(listing: str, token: str) -> int | None:
-    """Where a page by number goes on. Raises InvalidPageToken."""
-    match paging.decode(listing, token):
-        case None:
-            return None
-        case (int(last),) if 0 <= last < MAX_SEQUENCE:
-            return last
-    raise InvalidPageToken
-
-
-def next_token(listing: str, last: str | int | None) -> str:
-    """The token of the next page; "" after the last one."""
-    return "" if last is None else paging.encode(listing, (last,))
 
 
 def message_listing(request: episodic_pb2.ListMessagesRequest) -> str:

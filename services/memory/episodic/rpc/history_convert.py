@@ -24,7 +24,7 @@ from services.memory.episodic.domain.cutting import Shown
 from services.memory.episodic.domain.model import ConversationKey, Message, Overlay
 from services.memory.episodic.domain.rendering import Rendered, as_text
 from services.memory.episodic.domain.window import Window
-from services.memory.episodic.rpc.convert import MAX_SEQUENCE, message_proto, micros, stamp_of
+from services.memory.episodic.rpc.convert import message_proto, micros, stamp_of
 
 
 def window_proto(window: Window, depth: int, *, exact: bool) -> windows_pb2.GetWindowResponse:
@@ -120,7 +120,7 @@ def path_position(
     match paging.decode(listing, request.page_token):
         case None:
             return None, request.leaf_id
-        case (int(depth), str(leaf_id)) if 0 <= depth < MAX_SEQUENCE:
+        case (int(depth), str(leaf_id)) if 0 <= depth < paging.MAX_NUMBER:
             return depth, leaf_id
     raise InvalidPageToken
 

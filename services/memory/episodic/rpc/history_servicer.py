@@ -8,8 +8,8 @@ from typing import Any
 from palimpsest.history.v1 import history_pb2 as pb
 from palimpsest.history.v1 import history_pb2_grpc, overlays_pb2, windows_pb2
 
+from services.kit import paging
 from services.kit.context import current_principal
-from services.kit.paging import page_size
 from services.kit.serving import Face, roles_of
 from services.kit.watching import deliver
 from services.memory.episodic.app.history import Event, History
@@ -70,7 +70,7 @@ class HistoryServicer(history_pb2_grpc.HistoryServiceServicer):
             key,
             leaf_id,
             newest_first=request.newest_first,
-            limit=page_size(request.page_size),
+            limit=paging.page_size(request.page_size),
             after=after,
         )
         return pb.ListPathResponse(
@@ -87,12 +87,12 @@ class HistoryServicer(history_pb2_grpc.HistoryServiceServicer):
         page = await self._history.branches(
             key,
             request.message_id,
-            limit=page_size(request.page_size),
-            after=convert.number_position(listing, request.page_token),
+            limit=paging.page_size(request.page_size),
+            after=paging.number_position(listing, request.page_token),
         )
         return pb.ListBranchesResponse(
             branches=map(converted.branch_proto, page.items),
-            next_page_token=convert.next_token(listing, page.last),
+            next_page_token=paging.next_token(listing, page.last),
         )
 
     async def SwitchLeaf(self, request: pb.SwitchLeafRequest, context: Context) -> pb.SwitchLeafResponse:
@@ -117,7 +117,7 @@ class HistoryServicer(history_pb2_grpc.HistoryServiceServicer):
         listing = f"RenderConversation {key.agent_id} {key.id} {request.leaf_id}"
         after, leaf_id = converted.path_position(listing, request)
         ranges, page = await self._history.rendering(
-            key, leaf_id, limit=page_size(request.page_size), after=after
+            key, leaf_id, limit=paging.page_size(request.page_size), after=after
         )
         return converted.rendering_proto(ranges, converted.path_token(listing, page))
 
@@ -146,12 +146,12 @@ class HistoryServicer(history_pb2_grpc.HistoryServiceServicer):
             key,
             request.leaf_id,
             superseded=request.include_superseded,
-            limit=page_size(request.page_size),
-            after=convert.number_position(listing, request.page_token),
+            limit=paging.page_size(request.page_size),
+            after=paging.number_position(listing, request.page_token),
         )
         return overlays_pb2.ListOverlaysResponse(
             overlays=map(converted.overlay_proto, page.items),
-            next_page_token=convert.next_token(listing, page.last),
+            next_page_token=paging.next_token(listing, page.last),
         )
 
     async def GetCoverage(

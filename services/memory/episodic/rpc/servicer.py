@@ -7,9 +7,9 @@ from typing import Any
 from palimpsest.episodic.v1 import episodic_pb2 as pb
 from palimpsest.episodic.v1 import episodic_pb2_grpc
 
+from services.kit import paging
 from services.kit.context import current_principal
 from services.kit.identity import Role
-from services.kit.paging import page_size
 from services.memory.episodic.app.agents import Agents
 from services.memory.episodic.app.contacts import Contacts
 from services.memory.episodic.app.conversations import Conversations
@@ -73,12 +73,12 @@ class EpisodicServicer(episodic_pb2_grpc.EpisodicServiceServicer):
         page = await self._agents.list(
             _tenant(),
             current_principal().agents,
-            limit=page_size(request.page_size),
-            after=convert.text_position(listing, request.page_token),
+            limit=paging.page_size(request.page_size),
+            after=paging.text_position(listing, request.page_token),
         )
         return pb.ListAgentsResponse(
             agents=map(convert.agent_proto, page.items),
-            next_page_token=convert.next_token(listing, page.last),
+            next_page_token=paging.next_token(listing, page.last),
         )
 
     async def UpdateAgent(self, request: pb.UpdateAgentRequest, context: Context) -> pb.UpdateAgentResponse:
@@ -111,12 +111,12 @@ class EpisodicServicer(episodic_pb2_grpc.EpisodicServiceServicer):
         page = await self._contacts.list(
             _tenant(),
             request.agent_id,
-            limit=page_size(request.page_size),
-            after=convert.text_position(listing, request.page_token),
+            limit=paging.page_size(request.page_size),
+            after=paging.text_position(listing, request.page_token),
         )
         return pb.ListContactsResponse(
             contacts=map(convert.contact_proto, page.items),
-            next_page_token=convert.next_token(listing, page.last),
+            next_page_token=paging.next_token(listing, page.last),
         )
 
     async def LinkIdentity(
@@ -167,12 +167,12 @@ class EpisodicServicer(episodic_pb2_grpc.EpisodicServiceServicer):
             _tenant(),
             request.agent_id,
             request.contact_id,
-            limit=page_size(request.page_size),
-            after=convert.number_position(listing, request.page_token),
+            limit=paging.page_size(request.page_size),
+            after=paging.number_position(listing, request.page_token),
         )
         return pb.ListConversationsResponse(
             conversations=map(convert.conversation_proto, page.items),
-            next_page_token=convert.next_token(listing, page.last),
+            next_page_token=paging.next_token(listing, page.last),
         )
 
     async def AppendMessages(
@@ -198,12 +198,12 @@ class EpisodicServicer(episodic_pb2_grpc.EpisodicServiceServicer):
             convert.key_of(_tenant(), request),
             convert.message_filter(request.filter),
             newest_first=request.newest_first,
-            limit=page_size(request.page_size),
-            after=convert.number_position(listing, request.page_token),
+            limit=paging.page_size(request.page_size),
+            after=paging.number_position(listing, request.page_token),
         )
         return pb.ListMessagesResponse(
             messages=map(convert.message_proto, page.items),
-            next_page_token=convert.next_token(listing, page.last),
+            next_page_token=paging.next_token(listing, page.last),
         )
 
     async def GetMessages(self, request: pb.GetMessagesRequest, context: Context) -> pb.GetMessagesResponse:

@@ -7,16 +7,16 @@ from typing import Any
 
 from palimpsest.state.v1 import records_pb2, state_pb2, state_pb2_grpc
 
+from services.kit import paging
 from services.kit.context import current_principal
 from services.kit.errors import NotAllowed
 from services.kit.identity import Role
-from services.kit.paging import page_size
 from services.kit.serving import Face, roles_of
 from services.kit.watching import deliver
 from services.memory.episodic.app.records import Records
 from services.memory.episodic.app.state import States
 from services.memory.episodic.rpc import state_convert as convert
-from services.memory.episodic.rpc.convert import next_token, stamp_of, text_position
+from services.memory.episodic.rpc.convert import stamp_of
 
 DESCRIPTOR = state_pb2.DESCRIPTOR.services_by_name["StateService"]
 
@@ -104,12 +104,12 @@ class StateServicer(state_pb2_grpc.StateServiceServicer):
         page = await self._records.list_collections(
             _tenant(),
             request.agent_id,
-            limit=page_size(request.page_size),
-            after=text_position(listing, request.page_token),
+            limit=paging.page_size(request.page_size),
+            after=paging.text_position(listing, request.page_token),
         )
         return records_pb2.ListCollectionsResponse(
             collections=map(convert.collection_proto, page.items),
-            next_page_token=next_token(listing, page.last),
+            next_page_token=paging.next_token(listing, page.last),
         )
 
     async def DeleteCollection(

@@ -14,8 +14,8 @@ from palimpsest.working.v1 import (
     working_pb2_grpc,
 )
 
+from services.kit import paging
 from services.kit.context import current_principal
-from services.kit.paging import page_size
 from services.kit.serving import Face, roles_of
 from services.memory.episodic.app.blocks import Blocks
 from services.memory.episodic.app.checkpoints import Checkpoints
@@ -206,12 +206,12 @@ class WorkingMemoryServicer(working_pb2_grpc.WorkingMemoryServiceServicer):
         page = await self._blocks.list_entries(
             working_convert.owner_of(_tenant(), request),
             request.label,
-            limit=page_size(request.page_size),
-            after=convert.text_position(listing, request.page_token),
+            limit=paging.page_size(request.page_size),
+            after=paging.text_position(listing, request.page_token),
         )
         return context_pb2.ListContextEntriesResponse(
             entries=map(working_convert.entry_proto, page.items),
-            next_page_token=convert.next_token(listing, page.last),
+            next_page_token=paging.next_token(listing, page.last),
         )
 
     async def SearchContext(
