@@ -174,11 +174,23 @@ async def test_a_heartbeat_keeps_the_claim(ledger: Ledger) -> None:
     assert [again.id for again in await claim(ledger, T0 + 40 * SECOND + LEASE)] == [job.id]
 
 
+async def test_a_lease_renewed_by_a_clock_that_went_back_ends_by_that_clock(ledger: Ledger) -> None:
+    """J-2: nobody waits for the day that the clock had been ahead."""
+    await ledger.enqueue("acme", [new("k")], ATTEMPTS, T0)
+    (job,) = await ledger.claim("one", 8, LEASE, T0)
+    yesterday = T0 - timedelta(days=1)
+    assert await ledger.heartbeat([job], LEASE, yesterday) == {job.id}
+    assert await ledger.claim("two", 8, LEASE, yesterday + LEASE - SECOND) == []
+    (taken,) = await ledger.claim("two", 8, LEASE, yesterday + LEASE)
+    assert taken.id == job.id
+
+
 async def test_success_is_final_and_keeps_results(ledger: Ledger) -> None:
     job = await one_running(ledger)
-    await ledger.settle([succeeded(job, ("r1", "r2"))], T0 + SECOND)
+    await ledger.settle([succeeded(job, ("r1", "r2"), "grammar-1 because timeout")], T0 + SECOND)
     done = await ledger.get(ACME, job.id)
     assert (done.state, done.progress, done.result_ids) == (JobState.SUCCEEDED, 1.0, ("r1", "r2"))
+    assert done.engine == "grammar-1 because timeout"
     assert (done.finished, done.due, done.error) == (T0 + SECOND, None, "")
     for change in (ledger.cancel, ledger.retry):
         with pytest.raises(JobStateConflict):

@@ -47,6 +47,10 @@ _BURY: Final = (
     "UPDATE jobs SET state = 'dead', due = NULL, finished = ?, updated = ?, revision = ?, error = ?"
     " WHERE tenant = ? AND id IN ??"
 )
+_SOONER: Final = (
+    "UPDATE groups SET next_due = CASE WHEN paused_until > ? THEN paused_until ELSE ? END"
+    " WHERE tenant = ? AND id IN ?? AND next_due > ?"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,8 +198,8 @@ def by_tenant(jobs: Iterable[Job]) -> list[tuple[str, dict[str, int]]]:
 
 
 def heartbeat(jobs: Sequence[Job], lease_end: int) -> Script[set[str]]:
-    """Extends claims. The revision stays, as nobody waits for this, and so does `next_due`: whoever looks
-    too early finds nothing and mends it."""
+    """Extends claims. The revision stays, as nobody waits for this, and so does an earlier `next_due`: whoever
+    looks too early finds nothing and mends it. A later one, of a clock that went back since, is brought along."""
     kept: set[str] = set()
     for tenant, fences in by_tenant(jobs):
         step = yield from begin(tenant)
@@ -206,6 +210,12 @@ def heartbeat(jobs: Sequence[Job], lease_end: int) -> Script[set[str]]:
                 lease_end,
                 tenant,
                 [one.id for one in claims],
+            )
+            yield from execute(
+                _SOONER, lease_end, lease_end, tenant, sorted({one.group for one in claims}), lease_end
+            )
+            yield from execute(
+                "UPDATE tenants SET next_due = ? WHERE tenant = ? AND next_due > ?", lease_end, tenant, lease_end
             )
             kept |= {one.id for one in claims}
     return kept
