@@ -74,7 +74,8 @@ words = st.sampled_from(
         *("x" * 300, "\n", "\x85"),
     ]
 )
-texts = st.lists(words, max_size=40).map(" ".join) | st.text(max_size=80)
+stored = st.characters(exclude_characters="\x00", exclude_categories=("Cs",))  # no other is taken
+texts = st.lists(words, max_size=40).map(" ".join) | st.text(stored, max_size=80)
 utterances = st.builds(
     Utterance,
     author=st.sampled_from(["Ann", "assistant", "小明", "tool"]),
