@@ -5,15 +5,19 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 out=${1:-gen/python}
 python=${PYTHON:-.venv/bin/python}
-rm -rf "$out/palimpsest" "$out/buf"
-mkdir -p "$out"
 include=$("$python" -c 'import pathlib, google.api; print(pathlib.Path(google.api.__path__[0]).parents[1])')
+# Made beside, then moved: what is there stays as it is if the protos do not compile.
+mkdir -p "$out"
+draft=$(mktemp -d "$out/.draft.XXXXXX")
+trap 'rm -rf "$draft"' EXIT
 PATH=$(dirname "$python"):$PATH "$python" -m grpc_tools.protoc \
   -I protos -I "$include" \
-  --python_out="$out" --grpc_python_out="$out" --mypy_out="quiet:$out" --mypy_grpc_out="quiet:$out" \
+  --python_out="$draft" --grpc_python_out="$draft" --mypy_out="quiet:$draft" --mypy_grpc_out="quiet:$draft" \
   $(find protos/buf protos/palimpsest -name '*.proto' | LC_ALL=C sort)
 # Messages-only files have no services: their empty gRPC modules would only be in the way.
-find "$out" -name '*_pb2_grpc.py*' -print | while read -r file; do
+find "$draft" -name '*_pb2_grpc.py*' -print | while read -r file; do
   base=${file%%_pb2_grpc.py*}
-  grep -q '^service ' "protos/${base#"$out"/}.proto" || rm "$file"
+  grep -q '^service ' "protos/${base#"$draft"/}.proto" || rm "$file"
 done
+rm -rf "$out/palimpsest" "$out/buf"
+mv "$draft/palimpsest" "$draft/buf" "$out/"

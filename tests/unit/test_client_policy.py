@@ -8,14 +8,17 @@ from importlib import resources
 import pytest
 from google.protobuf.descriptor import ServiceDescriptor
 from google.protobuf.descriptor_pb2 import MethodOptions
+from palimpsest.chat.v1 import chat_pb2
 from palimpsest.derived.v1 import derived_pb2
 from palimpsest.documents.v1 import documents_pb2
 from palimpsest.gateway.v1 import gateway_pb2
 from palimpsest.graph.v1 import graph_pb2
 from palimpsest.history.v1 import history_pb2
 from palimpsest.insight.v1 import insight_pb2
+from palimpsest.search.v1 import search_pb2
 from palimpsest.settings.v1 import settings_pb2
 from palimpsest.state.v1 import state_pb2
+from palimpsest.tools.v1 import tools_pb2
 from palimpsest.working.v1 import working_pb2
 
 from palimpsest import errors
@@ -34,17 +37,21 @@ SERVICES: list[ServiceDescriptor] = [
     documents_pb2.DESCRIPTOR.services_by_name["DocumentsService"],
     graph_pb2.DESCRIPTOR.services_by_name["GraphService"],
     insight_pb2.DESCRIPTOR.services_by_name["InsightService"],
+    search_pb2.DESCRIPTOR.services_by_name["SearchService"],
 ]
 BEHIND = {
     "DerivedWorkService": "compactor",
     "DocumentsService": "compactor",
     "GraphService": "compactor",
     "InsightService": "compactor",
+    "SearchService": "semantic",
 }
 """Which service serves what is passed on; Episodic, if not named."""
 
 
 SETTINGS = settings_pb2.DESCRIPTOR.services_by_name["SettingsService"]
+CHAT = chat_pb2.DESCRIPTOR.services_by_name["ChatService"]
+TOOLS = tools_pb2.DESCRIPTOR.services_by_name["ToolService"]
 """The gateway's own, beside the first."""
 
 
@@ -60,7 +67,8 @@ def named(file: str) -> list[tuple[str, str, bool, bool]]:
 
 def test_every_method_of_every_service_of_the_gateway_is_in_the_service_config() -> None:
     """Once, and all but the streams with a timeout."""
-    methods = [(service.full_name, method) for service in (*SERVICES, SETTINGS) for method in service.methods]
+    services = (*SERVICES, SETTINGS, CHAT, TOOLS)
+    methods = [(service.full_name, method) for service in services for method in service.methods]
     found = named("gateway")
     assert sorted((service, method) for service, method, _, _ in found) == sorted(
         (service, method.name) for service, method in methods
@@ -87,7 +95,7 @@ def test_services_that_are_passed_on_have_a_timeout_of_their_own(
     assert all(behind[path] <= before[path] for path in ours)
 
 
-@pytest.mark.parametrize("file", ["gateway", "episodic", "compactor"])
+@pytest.mark.parametrize("file", ["gateway", "episodic", "compactor", "semantic"])
 def test_what_may_be_called_twice_is_retried_and_nothing_else(file: str) -> None:
     """By what the protos say; of those that say nothing, those whose second call is no change."""
     retried = {(service, method) for service, method, _, retry in named(file) if retry}

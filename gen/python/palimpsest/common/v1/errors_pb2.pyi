@@ -100,6 +100,19 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """FAILED_PRECONDITION: the tenant's data flow lets no text leave, and the call would send some to an endpoint
     that is somebody else's. Example: Embed by a remote model for a tenant that is local-only.
     """
+    ERROR_REASON_TURN_RUNNING: _ErrorReason.ValueType  # 21
+    """ABORTED: another turn of this conversation runs; RetryInfo says when to try again.
+    Example: Chat while another Chat of the same conversation is answered.
+    """
+    ERROR_REASON_MODEL_NOT_CONFIGURED: _ErrorReason.ValueType  # 22
+    """FAILED_PRECONDITION: the deployment has no model for this tier. Metadata holds "tier".
+    Example: Chat where no model is configured.
+    """
+    ERROR_REASON_RATE_LIMITED: _ErrorReason.ValueType  # 23
+    """RESOURCE_EXHAUSTED: the tenant is over one of its budgets. Metadata holds "limit", the name of the budget;
+    RetryInfo says when there is something left again, and is not there where the budget is 0.
+    Example: the 61st call within a second where 60 a minute are allowed.
+    """
 
 class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
     """Why a call failed. Every error carries exactly one google.rpc.ErrorInfo with
@@ -184,5 +197,18 @@ ERROR_REASON_CANCELLED: ErrorReason.ValueType  # 19
 ERROR_REASON_DATA_FLOW_REFUSED: ErrorReason.ValueType  # 20
 """FAILED_PRECONDITION: the tenant's data flow lets no text leave, and the call would send some to an endpoint
 that is somebody else's. Example: Embed by a remote model for a tenant that is local-only.
+"""
+ERROR_REASON_TURN_RUNNING: ErrorReason.ValueType  # 21
+"""ABORTED: another turn of this conversation runs; RetryInfo says when to try again.
+Example: Chat while another Chat of the same conversation is answered.
+"""
+ERROR_REASON_MODEL_NOT_CONFIGURED: ErrorReason.ValueType  # 22
+"""FAILED_PRECONDITION: the deployment has no model for this tier. Metadata holds "tier".
+Example: Chat where no model is configured.
+"""
+ERROR_REASON_RATE_LIMITED: ErrorReason.ValueType  # 23
+"""RESOURCE_EXHAUSTED: the tenant is over one of its budgets. Metadata holds "limit", the name of the budget;
+RetryInfo says when there is something left again, and is not there where the budget is 0.
+Example: the 61st call within a second where 60 a minute are allowed.
 """
 Global___ErrorReason: _TypeAlias = ErrorReason  # noqa: Y015

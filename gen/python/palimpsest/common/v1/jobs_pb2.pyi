@@ -82,6 +82,7 @@ class Job(_message.Message):
     LEASE_EXPIRE_TIME_FIELD_NUMBER: _builtins.int
     RESULT_IDS_FIELD_NUMBER: _builtins.int
     REVISION_FIELD_NUMBER: _builtins.int
+    ENGINE_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """Made by the server; ids sort by time of creation."""
     type: _builtins.str
@@ -102,6 +103,10 @@ class Job(_message.Message):
     """Why the last attempt failed: an error reason's name and a constant sentence, no content."""
     revision: _builtins.int
     """Grows with every change; orders the updates of a job."""
+    engine: _builtins.str
+    """What read or wrote for it, where there is a choice: "model/1 NAME", "grammar-1"; where a model was to do it
+    and a deterministic engine took over, "grammar-1 because CAUSE" (docs/models.md). Several are parted by "; ".
+    """
     @_builtins.property
     def create_time(self) -> _timestamp_pb2.Timestamp:
         """When it was enqueued."""
@@ -145,10 +150,11 @@ class Job(_message.Message):
         lease_expire_time: _timestamp_pb2.Timestamp | None = ...,
         result_ids: _abc.Iterable[_builtins.str] | None = ...,
         revision: _builtins.int = ...,
+        engine: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "finish_time", b"finish_time", "lease_expire_time", b"lease_expire_time", "not_before_time", b"not_before_time", "update_time", b"update_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["agent_id", b"agent_id", "attempt", b"attempt", "create_time", b"create_time", "error", b"error", "finish_time", b"finish_time", "id", b"id", "lease_expire_time", b"lease_expire_time", "max_attempts", b"max_attempts", "not_before_time", b"not_before_time", "progress", b"progress", "result_ids", b"result_ids", "revision", b"revision", "state", b"state", "subject", b"subject", "type", b"type", "update_time", b"update_time"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["agent_id", b"agent_id", "attempt", b"attempt", "create_time", b"create_time", "engine", b"engine", "error", b"error", "finish_time", b"finish_time", "id", b"id", "lease_expire_time", b"lease_expire_time", "max_attempts", b"max_attempts", "not_before_time", b"not_before_time", "progress", b"progress", "result_ids", b"result_ids", "revision", b"revision", "state", b"state", "subject", b"subject", "type", b"type", "update_time", b"update_time"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

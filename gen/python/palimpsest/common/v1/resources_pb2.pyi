@@ -53,6 +53,42 @@ ROLE_TOOL: Role.ValueType  # 4
 """A tool's output."""
 Global___Role: _TypeAlias = Role  # noqa: Y015
 
+class _InterruptionCause:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _InterruptionCauseEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_InterruptionCause.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    INTERRUPTION_CAUSE_UNSPECIFIED: _InterruptionCause.ValueType  # 0
+    """Not said."""
+    INTERRUPTION_CAUSE_READER_LEFT: _InterruptionCause.ValueType  # 1
+    """Its reader left, or lost the connection."""
+    INTERRUPTION_CAUSE_DEADLINE: _InterruptionCause.ValueType  # 2
+    """Time was up."""
+    INTERRUPTION_CAUSE_FAILED: _InterruptionCause.ValueType  # 3
+    """The model failed, or something else that the answer needed."""
+    INTERRUPTION_CAUSE_LIMIT_EXCEEDED: _InterruptionCause.ValueType  # 4
+    """The tenant's budget was used up."""
+    INTERRUPTION_CAUSE_STOPPED: _InterruptionCause.ValueType  # 5
+    """The process that answered was told to stop."""
+
+class InterruptionCause(_InterruptionCause, metaclass=_InterruptionCauseEnumTypeWrapper):
+    """Why a message broke off."""
+
+INTERRUPTION_CAUSE_UNSPECIFIED: InterruptionCause.ValueType  # 0
+"""Not said."""
+INTERRUPTION_CAUSE_READER_LEFT: InterruptionCause.ValueType  # 1
+"""Its reader left, or lost the connection."""
+INTERRUPTION_CAUSE_DEADLINE: InterruptionCause.ValueType  # 2
+"""Time was up."""
+INTERRUPTION_CAUSE_FAILED: InterruptionCause.ValueType  # 3
+"""The model failed, or something else that the answer needed."""
+INTERRUPTION_CAUSE_LIMIT_EXCEEDED: InterruptionCause.ValueType  # 4
+"""The tenant's budget was used up."""
+INTERRUPTION_CAUSE_STOPPED: InterruptionCause.ValueType  # 5
+"""The process that answered was told to stop."""
+Global___InterruptionCause: _TypeAlias = InterruptionCause  # noqa: Y015
+
 class _MemoryKind:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015
@@ -449,6 +485,7 @@ class Part(_message.Message):
     TOOL_CALL_FIELD_NUMBER: _builtins.int
     TOOL_RESULT_FIELD_NUMBER: _builtins.int
     ATTACHMENT_FIELD_NUMBER: _builtins.int
+    INTERRUPTION_FIELD_NUMBER: _builtins.int
     text: _builtins.str
     """Text, at most the service's limit (32 KiB by default)."""
     @_builtins.property
@@ -463,6 +500,10 @@ class Part(_message.Message):
     def attachment(self) -> Global___Attachment:
         """A file that was sent along."""
 
+    @_builtins.property
+    def interruption(self) -> Global___Interruption:
+        """That the message broke off here."""
+
     def __init__(
         self,
         *,
@@ -470,16 +511,39 @@ class Part(_message.Message):
         tool_call: Global___ToolCall | None = ...,
         tool_result: Global___ToolResult | None = ...,
         attachment: Global___Attachment | None = ...,
+        interruption: Global___Interruption | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["attachment", b"attachment", "kind", b"kind", "text", b"text", "tool_call", b"tool_call", "tool_result", b"tool_result"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["attachment", b"attachment", "interruption", b"interruption", "kind", b"kind", "text", b"text", "tool_call", b"tool_call", "tool_result", b"tool_result"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["attachment", b"attachment", "kind", b"kind", "text", b"text", "tool_call", b"tool_call", "tool_result", b"tool_result"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["attachment", b"attachment", "interruption", b"interruption", "kind", b"kind", "text", b"text", "tool_call", b"tool_call", "tool_result", b"tool_result"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_kind: _TypeAlias = _typing.Literal["text", "tool_call", "tool_result", "attachment"]  # noqa: Y015
+    _WhichOneofReturnType_kind: _TypeAlias = _typing.Literal["text", "tool_call", "tool_result", "attachment", "interruption"]  # noqa: Y015
     _WhichOneofArgType_kind: _TypeAlias = _typing.Literal["kind", b"kind"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_kind) -> _WhichOneofReturnType_kind | None: ...
 
 Global___Part: _TypeAlias = Part  # noqa: Y015
+
+@_typing.final
+class Interruption(_message.Message):
+    """That an answer broke off: what stands before it is all there is."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CAUSE_FIELD_NUMBER: _builtins.int
+    cause: Global___InterruptionCause.ValueType
+    """Why."""
+    def __init__(
+        self,
+        *,
+        cause: Global___InterruptionCause.ValueType = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cause", b"cause"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Interruption: _TypeAlias = Interruption  # noqa: Y015
 
 @_typing.final
 class ToolCall(_message.Message):

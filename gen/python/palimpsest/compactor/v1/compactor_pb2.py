@@ -26,9 +26,10 @@ from buf.validate import validate_pb2 as buf_dot_validate_dot_validate__pb2
 from google.protobuf import duration_pb2 as google_dot_protobuf_dot_duration__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 from palimpsest.common.v1 import jobs_pb2 as palimpsest_dot_common_dot_v1_dot_jobs__pb2
+from palimpsest.common.v1 import roles_pb2 as palimpsest_dot_common_dot_v1_dot_roles__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\'palimpsest/compactor/v1/compactor.proto\x12\x17palimpsest.compactor.v1\x1a\x1b\x62uf/validate/validate.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1fpalimpsest/common/v1/jobs.proto\"\xe6\x01\n\x06NewJob\x12+\n\x04type\x18\x01 \x01(\tB\x1d\xbaH\x1ar\x18\x32\x16^[a-z][a-z0-9_]{0,63}$\x12\x1c\n\x08\x61gent_id\x18\x02 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12\x1b\n\x07subject\x18\x03 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x04\x12\x1a\n\x07payload\x18\x04 \x01(\x0c\x42\t\xbaH\x06z\x04\x18\x80\x80\x10\x12#\n\x0fidempotency_key\x18\x05 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x04\x12\x33\n\x0fnot_before_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"L\n\x0e\x45nqueueRequest\x12:\n\x04jobs\x18\x01 \x03(\x0b\x32\x1f.palimpsest.compactor.v1.NewJobB\x0b\xbaH\x08\x92\x01\x05\x08\x01\x10\xe8\x07\"\"\n\x0f\x45nqueueResponse\x12\x0f\n\x07job_ids\x18\x01 \x03(\t\"C\n\x11LookupJobsRequest\x12.\n\x10idempotency_keys\x18\x01 \x03(\tB\x14\xbaH\x11\x92\x01\x0e\x08\x01\x10\xe8\x07\"\x07r\x05\x10\x01\x18\x80\x04\"K\n\x08KeyedJob\x12\x17\n\x0fidempotency_key\x18\x01 \x01(\t\x12&\n\x03job\x18\x02 \x01(\x0b\x32\x19.palimpsest.common.v1.Job\"E\n\x12LookupJobsResponse\x12/\n\x04jobs\x18\x01 \x03(\x0b\x32!.palimpsest.compactor.v1.KeyedJob\"*\n\rGetJobRequest\x12\x19\n\x06job_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18@\"8\n\x0eGetJobResponse\x12&\n\x03job\x18\x01 \x01(\x0b\x32\x19.palimpsest.common.v1.Job\"\x8b\x01\n\tJobFilter\x12\x1a\n\x08\x61gent_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x01\x12\x41\n\x06states\x18\x02 \x03(\x0e\x32\x1e.palimpsest.common.v1.JobStateB\x11\xbaH\x0e\x92\x01\x0b\x10\x08\"\x07\x82\x01\x04\x10\x01 \x00\x12\x1f\n\x05types\x18\x03 \x03(\tB\x10\xbaH\r\x92\x01\n\x10\x10\"\x06r\x04\x10\x01\x18@\"\x82\x01\n\x0fListJobsRequest\x12\x32\n\x06\x66ilter\x18\x01 \x01(\x0b\x32\".palimpsest.compactor.v1.JobFilter\x12\x1d\n\tpage_size\x18\x02 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\xe8\x07(\x00\x12\x1c\n\npage_token\x18\x03 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x08\"T\n\x10ListJobsResponse\x12\'\n\x04jobs\x18\x01 \x03(\x0b\x32\x19.palimpsest.common.v1.Job\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\x95\x01\n\x10WatchJobsRequest\x12\x32\n\x06\x66ilter\x18\x01 \x01(\x0b\x32\".palimpsest.compactor.v1.JobFilter\x12\x12\n\nuntil_idle\x18\x02 \x01(\x08\x12\x39\n\x08interval\x18\x03 \x01(\x0b\x32\x19.google.protobuf.DurationB\x0c\xbaH\t\xaa\x01\x06\"\x02\x08\n2\x00\"m\n\x11WatchJobsResponse\x12\'\n\x04jobs\x18\x01 \x03(\x0b\x32\x19.palimpsest.common.v1.Job\x12/\n\x06\x63ounts\x18\x02 \x01(\x0b\x32\x1f.palimpsest.common.v1.JobCounts\",\n\x0fRetryJobRequest\x12\x19\n\x06job_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18@\":\n\x10RetryJobResponse\x12&\n\x03job\x18\x01 \x01(\x0b\x32\x19.palimpsest.common.v1.Job\"-\n\x10\x43\x61ncelJobRequest\x12\x19\n\x06job_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18@\";\n\x11\x43\x61ncelJobResponse\x12&\n\x03job\x18\x01 \x01(\x0b\x32\x19.palimpsest.common.v1.Job\"F\n\x10\x43ountJobsRequest\x12\x32\n\x06\x66ilter\x18\x01 \x01(\x0b\x32\".palimpsest.compactor.v1.JobFilter\"D\n\x11\x43ountJobsResponse\x12/\n\x06\x63ounts\x18\x01 \x01(\x0b\x32\x1f.palimpsest.common.v1.JobCounts2\xa2\x06\n\x10\x43ompactorService\x12\\\n\x07\x45nqueue\x12\'.palimpsest.compactor.v1.EnqueueRequest\x1a(.palimpsest.compactor.v1.EnqueueResponse\x12\x65\n\nLookupJobs\x12*.palimpsest.compactor.v1.LookupJobsRequest\x1a+.palimpsest.compactor.v1.LookupJobsResponse\x12Y\n\x06GetJob\x12&.palimpsest.compactor.v1.GetJobRequest\x1a\'.palimpsest.compactor.v1.GetJobResponse\x12_\n\x08ListJobs\x12(.palimpsest.compactor.v1.ListJobsRequest\x1a).palimpsest.compactor.v1.ListJobsResponse\x12\x64\n\tWatchJobs\x12).palimpsest.compactor.v1.WatchJobsRequest\x1a*.palimpsest.compactor.v1.WatchJobsResponse0\x01\x12_\n\x08RetryJob\x12(.palimpsest.compactor.v1.RetryJobRequest\x1a).palimpsest.compactor.v1.RetryJobResponse\x12\x62\n\tCancelJob\x12).palimpsest.compactor.v1.CancelJobRequest\x1a*.palimpsest.compactor.v1.CancelJobResponse\x12\x62\n\tCountJobs\x12).palimpsest.compactor.v1.CountJobsRequest\x1a*.palimpsest.compactor.v1.CountJobsResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\'palimpsest/compactor/v1/compactor.proto\x12\x17palimpsest.compactor.v1\x1a\x1b\x62uf/validate/validate.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1fpalimpsest/common/v1/jobs.proto\x1a palimpsest/common/v1/roles.proto\"\xe6\x01\n\x06NewJob\x12+\n\x04type\x18\x01 \x01(\tB\x1d\xbaH\x1ar\x18\x32\x16^[a-z][a-z0-9_]{0,63}$\x12\x1c\n\x08\x61gent_id\x18\x02 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12\x1b\n\x07subject\x18\x03 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x04\x12\x1a\n\x07payload\x18\x04 \x01(\x0c\x42\t\xbaH\x06z\x04\x18\x80\x80\x10\x12#\n\x0fidempotency_key\x18\x05 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x04\x12\x33\n\x0fnot_before_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"L\n\x0e\x45nqueueRequest\x12:\n\x04jobs\x18\x01 \x03(\x0b\x32\x1f.palimpsest.compactor.v1.NewJobB\x0b\xbaH\x08\x92\x01\x05\x08\x01\x10\xe8\x07\"\"\n\x0f\x45nqueueResponse\x12\x0f\n\x07job_ids\x18\x01 \x03(\t\"C\n\x11LookupJobsRequest\x12.\n\x10idempotency_keys\x18\x01 \x03(\tB\x14\xbaH\x11\x92\x01\x0e\x08\x01\x10\xe8\x07\"\x07r\x05\x10\x01\x18\x80\x04\"K\n\x08KeyedJob\x12\x17\n\x0fidempotency_key\x18\x01 \x01(\t\x12&\n\x03job\x18\x02 \x01(\x0b\x32\x19.palimpsest.common.v1.Job\"E\n\x12LookupJobsResponse\x12/\n\x04jobs\x18\x01 \x03(\x0b\x32!.palimpsest.compactor.v1.KeyedJob\"*\n\rGetJobRequest\x12\x19\n\x06job_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18@\"8\n\x0eGetJobResponse\x12&\n\x03job\x18\x01 \x01(\x0b\x32\x19.palimpsest.common.v1.Job\"\x8b\x01\n\tJobFilter\x12\x1a\n\x08\x61gent_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x01\x12\x41\n\x06states\x18\x02 \x03(\x0e\x32\x1e.palimpsest.common.v1.JobStateB\x11\xbaH\x0e\x92\x01\x0b\x10\x08\"\x07\x82\x01\x04\x10\x01 \x00\x12\x1f\n\x05types\x18\x03 \x03(\tB\x10\xbaH\r\x92\x01\n\x10\x10\"\x06r\x04\x10\x01\x18@\"\x82\x01\n\x0fListJobsRequest\x12\x32\n\x06\x66ilter\x18\x01 \x01(\x0b\x32\".palimpsest.compactor.v1.JobFilter\x12\x1d\n\tpage_size\x18\x02 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\xe8\x07(\x00\x12\x1c\n\npage_token\x18\x03 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x08\"T\n\x10ListJobsResponse\x12\'\n\x04jobs\x18\x01 \x03(\x0b\x32\x19.palimpsest.common.v1.Job\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\x95\x01\n\x10WatchJobsRequest\x12\x32\n\x06\x66ilter\x18\x01 \x01(\x0b\x32\".palimpsest.compactor.v1.JobFilter\x12\x12\n\nuntil_idle\x18\x02 \x01(\x08\x12\x39\n\x08interval\x18\x03 \x01(\x0b\x32\x19.google.protobuf.DurationB\x0c\xbaH\t\xaa\x01\x06\"\x02\x08\n2\x00\"m\n\x11WatchJobsResponse\x12\'\n\x04jobs\x18\x01 \x03(\x0b\x32\x19.palimpsest.common.v1.Job\x12/\n\x06\x63ounts\x18\x02 \x01(\x0b\x32\x1f.palimpsest.common.v1.JobCounts\",\n\x0fRetryJobRequest\x12\x19\n\x06job_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18@\":\n\x10RetryJobResponse\x12&\n\x03job\x18\x01 \x01(\x0b\x32\x19.palimpsest.common.v1.Job\"-\n\x10\x43\x61ncelJobRequest\x12\x19\n\x06job_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18@\";\n\x11\x43\x61ncelJobResponse\x12&\n\x03job\x18\x01 \x01(\x0b\x32\x19.palimpsest.common.v1.Job\"F\n\x10\x43ountJobsRequest\x12\x32\n\x06\x66ilter\x18\x01 \x01(\x0b\x32\".palimpsest.compactor.v1.JobFilter\"D\n\x11\x43ountJobsResponse\x12/\n\x06\x63ounts\x18\x01 \x01(\x0b\x32\x1f.palimpsest.common.v1.JobCounts2\xc1\x06\n\x10\x43ompactorService\x12\x62\n\x07\x45nqueue\x12\'.palimpsest.compactor.v1.EnqueueRequest\x1a(.palimpsest.compactor.v1.EnqueueResponse\"\x04\xc8\xe5\x18\x05\x12j\n\nLookupJobs\x12*.palimpsest.compactor.v1.LookupJobsRequest\x1a+.palimpsest.compactor.v1.LookupJobsResponse\"\x03\x90\x02\x01\x12^\n\x06GetJob\x12&.palimpsest.compactor.v1.GetJobRequest\x1a\'.palimpsest.compactor.v1.GetJobResponse\"\x03\x90\x02\x01\x12\x64\n\x08ListJobs\x12(.palimpsest.compactor.v1.ListJobsRequest\x1a).palimpsest.compactor.v1.ListJobsResponse\"\x03\x90\x02\x01\x12i\n\tWatchJobs\x12).palimpsest.compactor.v1.WatchJobsRequest\x1a*.palimpsest.compactor.v1.WatchJobsResponse\"\x03\x90\x02\x01\x30\x01\x12_\n\x08RetryJob\x12(.palimpsest.compactor.v1.RetryJobRequest\x1a).palimpsest.compactor.v1.RetryJobResponse\x12\x62\n\tCancelJob\x12).palimpsest.compactor.v1.CancelJobRequest\x1a*.palimpsest.compactor.v1.CancelJobResponse\x12g\n\tCountJobs\x12).palimpsest.compactor.v1.CountJobsRequest\x1a*.palimpsest.compactor.v1.CountJobsResponse\"\x03\x90\x02\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -67,44 +68,56 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_RETRYJOBREQUEST'].fields_by_name['job_id']._serialized_options = b'\272H\006r\004\020\001\030@'
   _globals['_CANCELJOBREQUEST'].fields_by_name['job_id']._loaded_options = None
   _globals['_CANCELJOBREQUEST'].fields_by_name['job_id']._serialized_options = b'\272H\006r\004\020\001\030@'
-  _globals['_NEWJOB']._serialized_start=196
-  _globals['_NEWJOB']._serialized_end=426
-  _globals['_ENQUEUEREQUEST']._serialized_start=428
-  _globals['_ENQUEUEREQUEST']._serialized_end=504
-  _globals['_ENQUEUERESPONSE']._serialized_start=506
-  _globals['_ENQUEUERESPONSE']._serialized_end=540
-  _globals['_LOOKUPJOBSREQUEST']._serialized_start=542
-  _globals['_LOOKUPJOBSREQUEST']._serialized_end=609
-  _globals['_KEYEDJOB']._serialized_start=611
-  _globals['_KEYEDJOB']._serialized_end=686
-  _globals['_LOOKUPJOBSRESPONSE']._serialized_start=688
-  _globals['_LOOKUPJOBSRESPONSE']._serialized_end=757
-  _globals['_GETJOBREQUEST']._serialized_start=759
-  _globals['_GETJOBREQUEST']._serialized_end=801
-  _globals['_GETJOBRESPONSE']._serialized_start=803
-  _globals['_GETJOBRESPONSE']._serialized_end=859
-  _globals['_JOBFILTER']._serialized_start=862
-  _globals['_JOBFILTER']._serialized_end=1001
-  _globals['_LISTJOBSREQUEST']._serialized_start=1004
-  _globals['_LISTJOBSREQUEST']._serialized_end=1134
-  _globals['_LISTJOBSRESPONSE']._serialized_start=1136
-  _globals['_LISTJOBSRESPONSE']._serialized_end=1220
-  _globals['_WATCHJOBSREQUEST']._serialized_start=1223
-  _globals['_WATCHJOBSREQUEST']._serialized_end=1372
-  _globals['_WATCHJOBSRESPONSE']._serialized_start=1374
-  _globals['_WATCHJOBSRESPONSE']._serialized_end=1483
-  _globals['_RETRYJOBREQUEST']._serialized_start=1485
-  _globals['_RETRYJOBREQUEST']._serialized_end=1529
-  _globals['_RETRYJOBRESPONSE']._serialized_start=1531
-  _globals['_RETRYJOBRESPONSE']._serialized_end=1589
-  _globals['_CANCELJOBREQUEST']._serialized_start=1591
-  _globals['_CANCELJOBREQUEST']._serialized_end=1636
-  _globals['_CANCELJOBRESPONSE']._serialized_start=1638
-  _globals['_CANCELJOBRESPONSE']._serialized_end=1697
-  _globals['_COUNTJOBSREQUEST']._serialized_start=1699
-  _globals['_COUNTJOBSREQUEST']._serialized_end=1769
-  _globals['_COUNTJOBSRESPONSE']._serialized_start=1771
-  _globals['_COUNTJOBSRESPONSE']._serialized_end=1839
-  _globals['_COMPACTORSERVICE']._serialized_start=1842
-  _globals['_COMPACTORSERVICE']._serialized_end=2644
+  _globals['_COMPACTORSERVICE'].methods_by_name['Enqueue']._loaded_options = None
+  _globals['_COMPACTORSERVICE'].methods_by_name['Enqueue']._serialized_options = b'\310\345\030\005'
+  _globals['_COMPACTORSERVICE'].methods_by_name['LookupJobs']._loaded_options = None
+  _globals['_COMPACTORSERVICE'].methods_by_name['LookupJobs']._serialized_options = b'\220\002\001'
+  _globals['_COMPACTORSERVICE'].methods_by_name['GetJob']._loaded_options = None
+  _globals['_COMPACTORSERVICE'].methods_by_name['GetJob']._serialized_options = b'\220\002\001'
+  _globals['_COMPACTORSERVICE'].methods_by_name['ListJobs']._loaded_options = None
+  _globals['_COMPACTORSERVICE'].methods_by_name['ListJobs']._serialized_options = b'\220\002\001'
+  _globals['_COMPACTORSERVICE'].methods_by_name['WatchJobs']._loaded_options = None
+  _globals['_COMPACTORSERVICE'].methods_by_name['WatchJobs']._serialized_options = b'\220\002\001'
+  _globals['_COMPACTORSERVICE'].methods_by_name['CountJobs']._loaded_options = None
+  _globals['_COMPACTORSERVICE'].methods_by_name['CountJobs']._serialized_options = b'\220\002\001'
+  _globals['_NEWJOB']._serialized_start=230
+  _globals['_NEWJOB']._serialized_end=460
+  _globals['_ENQUEUEREQUEST']._serialized_start=462
+  _globals['_ENQUEUEREQUEST']._serialized_end=538
+  _globals['_ENQUEUERESPONSE']._serialized_start=540
+  _globals['_ENQUEUERESPONSE']._serialized_end=574
+  _globals['_LOOKUPJOBSREQUEST']._serialized_start=576
+  _globals['_LOOKUPJOBSREQUEST']._serialized_end=643
+  _globals['_KEYEDJOB']._serialized_start=645
+  _globals['_KEYEDJOB']._serialized_end=720
+  _globals['_LOOKUPJOBSRESPONSE']._serialized_start=722
+  _globals['_LOOKUPJOBSRESPONSE']._serialized_end=791
+  _globals['_GETJOBREQUEST']._serialized_start=793
+  _globals['_GETJOBREQUEST']._serialized_end=835
+  _globals['_GETJOBRESPONSE']._serialized_start=837
+  _globals['_GETJOBRESPONSE']._serialized_end=893
+  _globals['_JOBFILTER']._serialized_start=896
+  _globals['_JOBFILTER']._serialized_end=1035
+  _globals['_LISTJOBSREQUEST']._serialized_start=1038
+  _globals['_LISTJOBSREQUEST']._serialized_end=1168
+  _globals['_LISTJOBSRESPONSE']._serialized_start=1170
+  _globals['_LISTJOBSRESPONSE']._serialized_end=1254
+  _globals['_WATCHJOBSREQUEST']._serialized_start=1257
+  _globals['_WATCHJOBSREQUEST']._serialized_end=1406
+  _globals['_WATCHJOBSRESPONSE']._serialized_start=1408
+  _globals['_WATCHJOBSRESPONSE']._serialized_end=1517
+  _globals['_RETRYJOBREQUEST']._serialized_start=1519
+  _globals['_RETRYJOBREQUEST']._serialized_end=1563
+  _globals['_RETRYJOBRESPONSE']._serialized_start=1565
+  _globals['_RETRYJOBRESPONSE']._serialized_end=1623
+  _globals['_CANCELJOBREQUEST']._serialized_start=1625
+  _globals['_CANCELJOBREQUEST']._serialized_end=1670
+  _globals['_CANCELJOBRESPONSE']._serialized_start=1672
+  _globals['_CANCELJOBRESPONSE']._serialized_end=1731
+  _globals['_COUNTJOBSREQUEST']._serialized_start=1733
+  _globals['_COUNTJOBSREQUEST']._serialized_end=1803
+  _globals['_COUNTJOBSRESPONSE']._serialized_start=1805
+  _globals['_COUNTJOBSRESPONSE']._serialized_end=1873
+  _globals['_COMPACTORSERVICE']._serialized_start=1876
+  _globals['_COMPACTORSERVICE']._serialized_end=2709
 # @@protoc_insertion_point(module_scope)

@@ -23,12 +23,13 @@ _sym_db = _symbol_database.Default()
 
 
 from buf.validate import validate_pb2 as buf_dot_validate_dot_validate__pb2
+from google.api import annotations_pb2 as google_dot_api_dot_annotations__pb2
 from google.protobuf import field_mask_pb2 as google_dot_protobuf_dot_field__mask__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 from palimpsest.common.v1 import roles_pb2 as palimpsest_dot_common_dot_v1_dot_roles__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n#palimpsest/derived/v1/derived.proto\x12\x15palimpsest.derived.v1\x1a\x1b\x62uf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a palimpsest/common/v1/roles.proto\"h\n\x19GetDerivedProgressRequest\x12\x1c\n\x08\x61gent_id\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12-\n\x10\x63onversation_ids\x18\x02 \x03(\tB\x13\xbaH\x10\x92\x01\r\x08\x01\x10\x64\"\x07r\x05\x10\x01\x18\x80\x04\"P\n\x0f\x44\x65rivedProgress\x12\x17\n\x0f\x63onversation_id\x18\x01 \x01(\t\x12\x0c\n\x04kind\x18\x02 \x01(\t\x12\x16\n\x0eup_to_sequence\x18\x03 \x01(\x03\"V\n\x1aGetDerivedProgressResponse\x12\x38\n\x08progress\x18\x01 \x03(\x0b\x32&.palimpsest.derived.v1.DerivedProgress\"\xaf\x01\n\x08Schedule\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x10\n\x08job_type\x18\x02 \x01(\t\x12\x0c\n\x04\x63ron\x18\x03 \x01(\t\x12\x0f\n\x07\x65nabled\x18\x04 \x01(\x08\x12\x31\n\rlast_run_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x31\n\rnext_run_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\x16\n\x14ListSchedulesRequest\"K\n\x15ListSchedulesResponse\x12\x32\n\tschedules\x18\x01 \x03(\x0b\x32\x1f.palimpsest.derived.v1.Schedule\"O\n\x16TriggerScheduleRequest\x12\x17\n\x04name\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18@\x12\x1c\n\nrequest_id\x18\x02 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x01\"2\n\x17TriggerScheduleResponse\x12\x17\n\x0fidempotency_key\x18\x01 \x01(\t\"\xa4\x01\n\x15UpdateScheduleRequest\x12\x17\n\x04name\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18@\x12\x39\n\x08schedule\x18\x02 \x01(\x0b\x32\x1f.palimpsest.derived.v1.ScheduleB\x06\xbaH\x03\xc8\x01\x01\x12\x37\n\x0bupdate_mask\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.FieldMaskB\x06\xbaH\x03\xc8\x01\x01\"K\n\x16UpdateScheduleResponse\x12\x31\n\x08schedule\x18\x01 \x01(\x0b\x32\x1f.palimpsest.derived.v1.Schedule2\xf2\x03\n\x12\x44\x65rivedWorkService\x12~\n\x12GetDerivedProgress\x12\x30.palimpsest.derived.v1.GetDerivedProgressRequest\x1a\x31.palimpsest.derived.v1.GetDerivedProgressResponse\"\x03\x90\x02\x01\x12o\n\rListSchedules\x12+.palimpsest.derived.v1.ListSchedulesRequest\x1a,.palimpsest.derived.v1.ListSchedulesResponse\"\x03\x90\x02\x01\x12v\n\x0fTriggerSchedule\x12-.palimpsest.derived.v1.TriggerScheduleRequest\x1a..palimpsest.derived.v1.TriggerScheduleResponse\"\x04\xc8\xe5\x18\x03\x12s\n\x0eUpdateSchedule\x12,.palimpsest.derived.v1.UpdateScheduleRequest\x1a-.palimpsest.derived.v1.UpdateScheduleResponse\"\x04\xc8\xe5\x18\x04\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n#palimpsest/derived/v1/derived.proto\x12\x15palimpsest.derived.v1\x1a\x1b\x62uf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a palimpsest/common/v1/roles.proto\"h\n\x19GetDerivedProgressRequest\x12\x1c\n\x08\x61gent_id\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12-\n\x10\x63onversation_ids\x18\x02 \x03(\tB\x13\xbaH\x10\x92\x01\r\x08\x01\x10\x64\"\x07r\x05\x10\x01\x18\x80\x04\"\x90\x01\n\x0f\x44\x65rivedProgress\x12\x17\n\x0f\x63onversation_id\x18\x01 \x01(\t\x12\x0c\n\x04kind\x18\x02 \x01(\t\x12\x16\n\x0eup_to_sequence\x18\x03 \x01(\x03\x12\x15\n\rwaiting_count\x18\x04 \x01(\x03\x12\x12\n\ndead_count\x18\x05 \x01(\x03\x12\x13\n\x0b\x64\x65\x61\x64_job_id\x18\x06 \x01(\t\"V\n\x1aGetDerivedProgressResponse\x12\x38\n\x08progress\x18\x01 \x03(\x0b\x32&.palimpsest.derived.v1.DerivedProgress\"\xaf\x01\n\x08Schedule\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x10\n\x08job_type\x18\x02 \x01(\t\x12\x0c\n\x04\x63ron\x18\x03 \x01(\t\x12\x0f\n\x07\x65nabled\x18\x04 \x01(\x08\x12\x31\n\rlast_run_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x31\n\rnext_run_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\x16\n\x14ListSchedulesRequest\"K\n\x15ListSchedulesResponse\x12\x32\n\tschedules\x18\x01 \x03(\x0b\x32\x1f.palimpsest.derived.v1.Schedule\"O\n\x16TriggerScheduleRequest\x12\x17\n\x04name\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18@\x12\x1c\n\nrequest_id\x18\x02 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x01\"2\n\x17TriggerScheduleResponse\x12\x17\n\x0fidempotency_key\x18\x01 \x01(\t\"\xa4\x01\n\x15UpdateScheduleRequest\x12\x17\n\x04name\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18@\x12\x39\n\x08schedule\x18\x02 \x01(\x0b\x32\x1f.palimpsest.derived.v1.ScheduleB\x06\xbaH\x03\xc8\x01\x01\x12\x37\n\x0bupdate_mask\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.FieldMaskB\x06\xbaH\x03\xc8\x01\x01\"K\n\x16UpdateScheduleResponse\x12\x31\n\x08schedule\x18\x01 \x01(\x0b\x32\x1f.palimpsest.derived.v1.Schedule2\x85\x05\n\x12\x44\x65rivedWorkService\x12\xab\x01\n\x12GetDerivedProgress\x12\x30.palimpsest.derived.v1.GetDerivedProgressRequest\x1a\x31.palimpsest.derived.v1.GetDerivedProgressResponse\"0\x90\x02\x01\x82\xd3\xe4\x93\x02\'\x12%/v1/agents/{agent_id}/derivedProgress\x12\x84\x01\n\rListSchedules\x12+.palimpsest.derived.v1.ListSchedulesRequest\x1a,.palimpsest.derived.v1.ListSchedulesResponse\"\x18\x90\x02\x01\x82\xd3\xe4\x93\x02\x0f\x12\r/v1/schedules\x12\x9d\x01\n\x0fTriggerSchedule\x12-.palimpsest.derived.v1.TriggerScheduleRequest\x1a..palimpsest.derived.v1.TriggerScheduleResponse\"+\xc8\xe5\x18\x03\x82\xd3\xe4\x93\x02!\"\x1c/v1/schedules/{name}:trigger:\x01*\x12\x99\x01\n\x0eUpdateSchedule\x12,.palimpsest.derived.v1.UpdateScheduleRequest\x1a-.palimpsest.derived.v1.UpdateScheduleResponse\"*\xc8\xe5\x18\x04\x82\xd3\xe4\x93\x02 2\x14/v1/schedules/{name}:\x08scheduleb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -50,33 +51,33 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_UPDATESCHEDULEREQUEST'].fields_by_name['update_mask']._loaded_options = None
   _globals['_UPDATESCHEDULEREQUEST'].fields_by_name['update_mask']._serialized_options = b'\272H\003\310\001\001'
   _globals['_DERIVEDWORKSERVICE'].methods_by_name['GetDerivedProgress']._loaded_options = None
-  _globals['_DERIVEDWORKSERVICE'].methods_by_name['GetDerivedProgress']._serialized_options = b'\220\002\001'
+  _globals['_DERIVEDWORKSERVICE'].methods_by_name['GetDerivedProgress']._serialized_options = b'\220\002\001\202\323\344\223\002\'\022%/v1/agents/{agent_id}/derivedProgress'
   _globals['_DERIVEDWORKSERVICE'].methods_by_name['ListSchedules']._loaded_options = None
-  _globals['_DERIVEDWORKSERVICE'].methods_by_name['ListSchedules']._serialized_options = b'\220\002\001'
+  _globals['_DERIVEDWORKSERVICE'].methods_by_name['ListSchedules']._serialized_options = b'\220\002\001\202\323\344\223\002\017\022\r/v1/schedules'
   _globals['_DERIVEDWORKSERVICE'].methods_by_name['TriggerSchedule']._loaded_options = None
-  _globals['_DERIVEDWORKSERVICE'].methods_by_name['TriggerSchedule']._serialized_options = b'\310\345\030\003'
+  _globals['_DERIVEDWORKSERVICE'].methods_by_name['TriggerSchedule']._serialized_options = b'\310\345\030\003\202\323\344\223\002!\"\034/v1/schedules/{name}:trigger:\001*'
   _globals['_DERIVEDWORKSERVICE'].methods_by_name['UpdateSchedule']._loaded_options = None
-  _globals['_DERIVEDWORKSERVICE'].methods_by_name['UpdateSchedule']._serialized_options = b'\310\345\030\004'
-  _globals['_GETDERIVEDPROGRESSREQUEST']._serialized_start=192
-  _globals['_GETDERIVEDPROGRESSREQUEST']._serialized_end=296
-  _globals['_DERIVEDPROGRESS']._serialized_start=298
-  _globals['_DERIVEDPROGRESS']._serialized_end=378
-  _globals['_GETDERIVEDPROGRESSRESPONSE']._serialized_start=380
-  _globals['_GETDERIVEDPROGRESSRESPONSE']._serialized_end=466
-  _globals['_SCHEDULE']._serialized_start=469
-  _globals['_SCHEDULE']._serialized_end=644
-  _globals['_LISTSCHEDULESREQUEST']._serialized_start=646
-  _globals['_LISTSCHEDULESREQUEST']._serialized_end=668
-  _globals['_LISTSCHEDULESRESPONSE']._serialized_start=670
-  _globals['_LISTSCHEDULESRESPONSE']._serialized_end=745
-  _globals['_TRIGGERSCHEDULEREQUEST']._serialized_start=747
-  _globals['_TRIGGERSCHEDULEREQUEST']._serialized_end=826
-  _globals['_TRIGGERSCHEDULERESPONSE']._serialized_start=828
-  _globals['_TRIGGERSCHEDULERESPONSE']._serialized_end=878
-  _globals['_UPDATESCHEDULEREQUEST']._serialized_start=881
-  _globals['_UPDATESCHEDULEREQUEST']._serialized_end=1045
-  _globals['_UPDATESCHEDULERESPONSE']._serialized_start=1047
-  _globals['_UPDATESCHEDULERESPONSE']._serialized_end=1122
-  _globals['_DERIVEDWORKSERVICE']._serialized_start=1125
-  _globals['_DERIVEDWORKSERVICE']._serialized_end=1623
+  _globals['_DERIVEDWORKSERVICE'].methods_by_name['UpdateSchedule']._serialized_options = b'\310\345\030\004\202\323\344\223\002 2\024/v1/schedules/{name}:\010schedule'
+  _globals['_GETDERIVEDPROGRESSREQUEST']._serialized_start=222
+  _globals['_GETDERIVEDPROGRESSREQUEST']._serialized_end=326
+  _globals['_DERIVEDPROGRESS']._serialized_start=329
+  _globals['_DERIVEDPROGRESS']._serialized_end=473
+  _globals['_GETDERIVEDPROGRESSRESPONSE']._serialized_start=475
+  _globals['_GETDERIVEDPROGRESSRESPONSE']._serialized_end=561
+  _globals['_SCHEDULE']._serialized_start=564
+  _globals['_SCHEDULE']._serialized_end=739
+  _globals['_LISTSCHEDULESREQUEST']._serialized_start=741
+  _globals['_LISTSCHEDULESREQUEST']._serialized_end=763
+  _globals['_LISTSCHEDULESRESPONSE']._serialized_start=765
+  _globals['_LISTSCHEDULESRESPONSE']._serialized_end=840
+  _globals['_TRIGGERSCHEDULEREQUEST']._serialized_start=842
+  _globals['_TRIGGERSCHEDULEREQUEST']._serialized_end=921
+  _globals['_TRIGGERSCHEDULERESPONSE']._serialized_start=923
+  _globals['_TRIGGERSCHEDULERESPONSE']._serialized_end=973
+  _globals['_UPDATESCHEDULEREQUEST']._serialized_start=976
+  _globals['_UPDATESCHEDULEREQUEST']._serialized_end=1140
+  _globals['_UPDATESCHEDULERESPONSE']._serialized_start=1142
+  _globals['_UPDATESCHEDULERESPONSE']._serialized_end=1217
+  _globals['_DERIVEDWORKSERVICE']._serialized_start=1220
+  _globals['_DERIVEDWORKSERVICE']._serialized_end=1865
 # @@protoc_insertion_point(module_scope)

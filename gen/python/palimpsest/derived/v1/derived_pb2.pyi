@@ -57,24 +57,43 @@ class DerivedProgress(_message.Message):
     CONVERSATION_ID_FIELD_NUMBER: _builtins.int
     KIND_FIELD_NUMBER: _builtins.int
     UP_TO_SEQUENCE_FIELD_NUMBER: _builtins.int
+    WAITING_COUNT_FIELD_NUMBER: _builtins.int
+    DEAD_COUNT_FIELD_NUMBER: _builtins.int
+    DEAD_JOB_ID_FIELD_NUMBER: _builtins.int
     conversation_id: _builtins.str
     """The conversation."""
     kind: _builtins.str
-    """The kind of work: "index", "cover", "extract" or "summarize"."""
+    """The kind of work: "index", "extract", "cover", "summarize", "graph", "attractor" or "refresh" (what was
+    derived follows a change of its sources).
+    """
     up_to_sequence: _builtins.int
     """Every message up to this sequence that a job was enqueued for is derived: no job of this kind
-    about it waits, runs or was given up. 0: none.
+    about it waits, runs or was given up. A later job of "cover", "summarize", "graph" or "attractor" makes
+    up for an earlier one that was given up. 0: none; or the work counts no messages, as that of "refresh".
     """
+    waiting_count: _builtins.int
+    """Jobs of this kind that are queued, running, or between two attempts. An update of the attractor that was
+    put off, and takes this conversation, is one.
+    """
+    dead_count: _builtins.int
+    """Jobs of this kind that were given up and are still in the ledger; not those that a later one made up
+    for.
+    """
+    dead_job_id: _builtins.str
+    """The newest of those; empty if there is none."""
     def __init__(
         self,
         *,
         conversation_id: _builtins.str = ...,
         kind: _builtins.str = ...,
         up_to_sequence: _builtins.int = ...,
+        waiting_count: _builtins.int = ...,
+        dead_count: _builtins.int = ...,
+        dead_job_id: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["conversation_id", b"conversation_id", "kind", b"kind", "up_to_sequence", b"up_to_sequence"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["conversation_id", b"conversation_id", "dead_count", b"dead_count", "dead_job_id", b"dead_job_id", "kind", b"kind", "up_to_sequence", b"up_to_sequence", "waiting_count", b"waiting_count"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -848,6 +848,132 @@ class GetSummaryResponse(_message.Message):
 Global___GetSummaryResponse: _TypeAlias = GetSummaryResponse  # noqa: Y015
 
 @_typing.final
+class SummarySections(_message.Message):
+    """The statements of a summary by section, one line each, in the order they are to stand in."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    OBJECTIVE_FIELD_NUMBER: _builtins.int
+    IMPORTANT_DETAILS_FIELD_NUMBER: _builtins.int
+    COMPLETED_FIELD_NUMBER: _builtins.int
+    ACTIVE_FIELD_NUMBER: _builtins.int
+    BLOCKED_FIELD_NUMBER: _builtins.int
+    NEXT_MOVE_FIELD_NUMBER: _builtins.int
+    RELEVANT_FILES_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def objective(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """What people want."""
+
+    @_builtins.property
+    def important_details(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """What matters otherwise."""
+
+    @_builtins.property
+    def completed(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """What is done."""
+
+    @_builtins.property
+    def active(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """What is being worked on."""
+
+    @_builtins.property
+    def blocked(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """What is stuck."""
+
+    @_builtins.property
+    def next_move(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """What is to be done next."""
+
+    @_builtins.property
+    def relevant_files(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Paths of files, each alone."""
+
+    def __init__(
+        self,
+        *,
+        objective: _abc.Iterable[_builtins.str] | None = ...,
+        important_details: _abc.Iterable[_builtins.str] | None = ...,
+        completed: _abc.Iterable[_builtins.str] | None = ...,
+        active: _abc.Iterable[_builtins.str] | None = ...,
+        blocked: _abc.Iterable[_builtins.str] | None = ...,
+        next_move: _abc.Iterable[_builtins.str] | None = ...,
+        relevant_files: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["active", b"active", "blocked", b"blocked", "completed", b"completed", "important_details", b"important_details", "next_move", b"next_move", "objective", b"objective", "relevant_files", b"relevant_files"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SummarySections: _TypeAlias = SummarySections  # noqa: Y015
+
+@_typing.final
+class CorrectSummaryRequest(_message.Message):
+    """Request of CorrectSummary."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    AGENT_ID_FIELD_NUMBER: _builtins.int
+    CONVERSATION_ID_FIELD_NUMBER: _builtins.int
+    VERSION_FIELD_NUMBER: _builtins.int
+    SECTIONS_FIELD_NUMBER: _builtins.int
+    agent_id: _builtins.str
+    """The agent."""
+    conversation_id: _builtins.str
+    """The conversation."""
+    version: _builtins.int
+    """The newest version, which the correction is of."""
+    @_builtins.property
+    def sections(self) -> Global___SummarySections:
+        """What the summary is to say."""
+
+    def __init__(
+        self,
+        *,
+        agent_id: _builtins.str = ...,
+        conversation_id: _builtins.str = ...,
+        version: _builtins.int = ...,
+        sections: Global___SummarySections | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["sections", b"sections"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["agent_id", b"agent_id", "conversation_id", b"conversation_id", "sections", b"sections", "version", b"version"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CorrectSummaryRequest: _TypeAlias = CorrectSummaryRequest  # noqa: Y015
+
+@_typing.final
+class CorrectSummaryResponse(_message.Message):
+    """Response of CorrectSummary."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SUMMARY_FIELD_NUMBER: _builtins.int
+    STATE_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def summary(self) -> Global___Document:
+        """The version with the correction."""
+
+    @_builtins.property
+    def state(self) -> Global___DocumentState:
+        """What is known beside."""
+
+    def __init__(
+        self,
+        *,
+        summary: Global___Document | None = ...,
+        state: Global___DocumentState | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["state", b"state", "summary", b"summary"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["state", b"state", "summary", b"summary"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CorrectSummaryResponse: _TypeAlias = CorrectSummaryResponse  # noqa: Y015
+
+@_typing.final
 class ListSummaryVersionsRequest(_message.Message):
     """Request of ListSummaryVersions."""
 

@@ -84,6 +84,11 @@ class DocumentsServiceStub:
                 request_serializer=palimpsest_dot_documents_dot_v1_dot_documents__pb2.ListSummaryVersionsRequest.SerializeToString,
                 response_deserializer=palimpsest_dot_documents_dot_v1_dot_documents__pb2.ListSummaryVersionsResponse.FromString,
                 _registered_method=True)
+        self.CorrectSummary = channel.unary_unary(
+                '/palimpsest.documents.v1.DocumentsService/CorrectSummary',
+                request_serializer=palimpsest_dot_documents_dot_v1_dot_documents__pb2.CorrectSummaryRequest.SerializeToString,
+                response_deserializer=palimpsest_dot_documents_dot_v1_dot_documents__pb2.CorrectSummaryResponse.FromString,
+                _registered_method=True)
         self.RebuildDocuments = channel.unary_unary(
                 '/palimpsest.documents.v1.DocumentsService/RebuildDocuments',
                 request_serializer=palimpsest_dot_documents_dot_v1_dot_documents__pb2.RebuildDocumentsRequest.SerializeToString,
@@ -176,6 +181,18 @@ class DocumentsServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def CorrectSummary(self, request, context):
+        """Puts a person's statements in the place of those of a conversation's summary, in a new version. Later
+        versions go on from it: what was said before the correction is not read into the statements again, even
+        where the summary is derived anew; concepts, turning points and branches still follow the messages. What
+        was derived from the summary is marked stale and follows. Errors: INVALID_FIELD (no statement, one of more
+        than a line, too long together), RESOURCE_NOT_FOUND (no summary yet), VERSION_CONFLICT (with
+        `current_version`).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def RebuildDocuments(self, request, context):
         """Fills the cache from the rows, for one page of the tenant's documents; call again with the token until
         there is none. Needs the role operator. Errors: INVALID_FIELD, INVALID_PAGE_TOKEN, DEPENDENCY_DOWN (the
@@ -232,6 +249,11 @@ def add_DocumentsServiceServicer_to_server(servicer, server):
                     servicer.ListSummaryVersions,
                     request_deserializer=palimpsest_dot_documents_dot_v1_dot_documents__pb2.ListSummaryVersionsRequest.FromString,
                     response_serializer=palimpsest_dot_documents_dot_v1_dot_documents__pb2.ListSummaryVersionsResponse.SerializeToString,
+            ),
+            'CorrectSummary': grpc.unary_unary_rpc_method_handler(
+                    servicer.CorrectSummary,
+                    request_deserializer=palimpsest_dot_documents_dot_v1_dot_documents__pb2.CorrectSummaryRequest.FromString,
+                    response_serializer=palimpsest_dot_documents_dot_v1_dot_documents__pb2.CorrectSummaryResponse.SerializeToString,
             ),
             'RebuildDocuments': grpc.unary_unary_rpc_method_handler(
                     servicer.RebuildDocuments,
@@ -487,6 +509,33 @@ class DocumentsService:
             '/palimpsest.documents.v1.DocumentsService/ListSummaryVersions',
             palimpsest_dot_documents_dot_v1_dot_documents__pb2.ListSummaryVersionsRequest.SerializeToString,
             palimpsest_dot_documents_dot_v1_dot_documents__pb2.ListSummaryVersionsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def CorrectSummary(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/palimpsest.documents.v1.DocumentsService/CorrectSummary',
+            palimpsest_dot_documents_dot_v1_dot_documents__pb2.CorrectSummaryRequest.SerializeToString,
+            palimpsest_dot_documents_dot_v1_dot_documents__pb2.CorrectSummaryResponse.FromString,
             options,
             channel_credentials,
             insecure,

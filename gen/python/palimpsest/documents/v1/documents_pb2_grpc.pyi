@@ -79,6 +79,14 @@ class DocumentsServiceStub:
     """Lists the versions of a conversation's summary, the newest first. Errors: INVALID_FIELD,
     INVALID_PAGE_TOKEN, RESOURCE_NOT_FOUND (no summary yet).
     """
+    CorrectSummary: _grpc.UnaryUnaryMultiCallable[_documents_pb2.CorrectSummaryRequest, _documents_pb2.CorrectSummaryResponse]
+    """Puts a person's statements in the place of those of a conversation's summary, in a new version. Later
+    versions go on from it: what was said before the correction is not read into the statements again, even
+    where the summary is derived anew; concepts, turning points and branches still follow the messages. What
+    was derived from the summary is marked stale and follows. Errors: INVALID_FIELD (no statement, one of more
+    than a line, too long together), RESOURCE_NOT_FOUND (no summary yet), VERSION_CONFLICT (with
+    `current_version`).
+    """
     RebuildDocuments: _grpc.UnaryUnaryMultiCallable[_documents_pb2.RebuildDocumentsRequest, _documents_pb2.RebuildDocumentsResponse]
     """Fills the cache from the rows, for one page of the tenant's documents; call again with the token until
     there is none. Needs the role operator. Errors: INVALID_FIELD, INVALID_PAGE_TOKEN, DEPENDENCY_DOWN (the
@@ -135,6 +143,14 @@ class DocumentsServiceAsyncStub(DocumentsServiceStub):
     ListSummaryVersions: _aio.UnaryUnaryMultiCallable[_documents_pb2.ListSummaryVersionsRequest, _documents_pb2.ListSummaryVersionsResponse]  # type: ignore[assignment]
     """Lists the versions of a conversation's summary, the newest first. Errors: INVALID_FIELD,
     INVALID_PAGE_TOKEN, RESOURCE_NOT_FOUND (no summary yet).
+    """
+    CorrectSummary: _aio.UnaryUnaryMultiCallable[_documents_pb2.CorrectSummaryRequest, _documents_pb2.CorrectSummaryResponse]  # type: ignore[assignment]
+    """Puts a person's statements in the place of those of a conversation's summary, in a new version. Later
+    versions go on from it: what was said before the correction is not read into the statements again, even
+    where the summary is derived anew; concepts, turning points and branches still follow the messages. What
+    was derived from the summary is marked stale and follows. Errors: INVALID_FIELD (no statement, one of more
+    than a line, too long together), RESOURCE_NOT_FOUND (no summary yet), VERSION_CONFLICT (with
+    `current_version`).
     """
     RebuildDocuments: _aio.UnaryUnaryMultiCallable[_documents_pb2.RebuildDocumentsRequest, _documents_pb2.RebuildDocumentsResponse]  # type: ignore[assignment]
     """Fills the cache from the rows, for one page of the tenant's documents; call again with the token until
@@ -243,6 +259,20 @@ class DocumentsServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_documents_pb2.ListSummaryVersionsResponse, _abc.Awaitable[_documents_pb2.ListSummaryVersionsResponse]]:
         """Lists the versions of a conversation's summary, the newest first. Errors: INVALID_FIELD,
         INVALID_PAGE_TOKEN, RESOURCE_NOT_FOUND (no summary yet).
+        """
+
+    @_abc_1.abstractmethod
+    def CorrectSummary(
+        self,
+        request: _documents_pb2.CorrectSummaryRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_documents_pb2.CorrectSummaryResponse, _abc.Awaitable[_documents_pb2.CorrectSummaryResponse]]:
+        """Puts a person's statements in the place of those of a conversation's summary, in a new version. Later
+        versions go on from it: what was said before the correction is not read into the statements again, even
+        where the summary is derived anew; concepts, turning points and branches still follow the messages. What
+        was derived from the summary is marked stale and follows. Errors: INVALID_FIELD (no statement, one of more
+        than a line, too long together), RESOURCE_NOT_FOUND (no summary yet), VERSION_CONFLICT (with
+        `current_version`).
         """
 
     @_abc_1.abstractmethod

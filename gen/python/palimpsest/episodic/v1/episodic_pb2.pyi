@@ -7,6 +7,7 @@ from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import field_mask_pb2 as _field_mask_pb2
 from google.protobuf import message as _message
+from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.protobuf.internal import containers as _containers
 from palimpsest.common.v1 import recall_pb2 as _recall_pb2
 from palimpsest.common.v1 import resources_pb2 as _resources_pb2
@@ -671,6 +672,8 @@ class ListConversationsRequest(_message.Message):
     CONTACT_ID_FIELD_NUMBER: _builtins.int
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    NEWEST_FIRST_FIELD_NUMBER: _builtins.int
+    CHANGED_SINCE_FIELD_NUMBER: _builtins.int
     agent_id: _builtins.str
     """The agent."""
     contact_id: _builtins.str
@@ -679,6 +682,14 @@ class ListConversationsRequest(_message.Message):
     """At most 1,000. Default 100."""
     page_token: _builtins.str
     """From the previous page."""
+    newest_first: _builtins.bool
+    """The newest conversation first, by creation. Default: the oldest first."""
+    @_builtins.property
+    def changed_since(self) -> _timestamp_pb2.Timestamp:
+        """Only those in which a message was stored at this moment or later, and those created since then.
+        Default: any.
+        """
+
     def __init__(
         self,
         *,
@@ -686,10 +697,12 @@ class ListConversationsRequest(_message.Message):
         contact_id: _builtins.str = ...,
         page_size: _builtins.int = ...,
         page_token: _builtins.str = ...,
+        newest_first: _builtins.bool = ...,
+        changed_since: _timestamp_pb2.Timestamp | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["changed_since", b"changed_since"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["agent_id", b"agent_id", "contact_id", b"contact_id", "page_size", b"page_size", "page_token", b"page_token"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["agent_id", b"agent_id", "changed_since", b"changed_since", "contact_id", b"contact_id", "newest_first", b"newest_first", "page_size", b"page_size", "page_token", b"page_token"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -735,6 +748,7 @@ class AppendMessagesRequest(_message.Message):
     PARENT_ID_FIELD_NUMBER: _builtins.int
     REQUEST_ID_FIELD_NUMBER: _builtins.int
     BRANCH_FIELD_NUMBER: _builtins.int
+    KEEP_PATH_FIELD_NUMBER: _builtins.int
     agent_id: _builtins.str
     """The agent."""
     conversation_id: _builtins.str
@@ -750,6 +764,10 @@ class AppendMessagesRequest(_message.Message):
     becomes the active one. Default: that is PARENT_CONFLICT, so that a parent guards against what others
     stored meanwhile.
     """
+    keep_path: _builtins.bool
+    """With `branch`: where the messages follow another message than the active leaf, the active path stays as it
+    is. Default: the path to them becomes the active one.
+    """
     @_builtins.property
     def messages(self) -> _containers.RepeatedCompositeFieldContainer[_resources_pb2.NewMessage]:
         """The messages in order, 1 to 500, each the parent of the next."""
@@ -763,10 +781,11 @@ class AppendMessagesRequest(_message.Message):
         parent_id: _builtins.str | None = ...,
         request_id: _builtins.str = ...,
         branch: _builtins.bool = ...,
+        keep_path: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_parent_id", b"_parent_id", "parent_id", b"parent_id"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_parent_id", b"_parent_id", "agent_id", b"agent_id", "branch", b"branch", "conversation_id", b"conversation_id", "messages", b"messages", "parent_id", b"parent_id", "request_id", b"request_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_parent_id", b"_parent_id", "agent_id", b"agent_id", "branch", b"branch", "conversation_id", b"conversation_id", "keep_path", b"keep_path", "messages", b"messages", "parent_id", b"parent_id", "request_id", b"request_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__parent_id: _TypeAlias = _typing.Literal["parent_id"]  # noqa: Y015
     _WhichOneofArgType__parent_id: _TypeAlias = _typing.Literal["_parent_id", b"_parent_id"]  # noqa: Y015

@@ -28,7 +28,7 @@ from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__
 from palimpsest.common.v1 import jobs_pb2 as palimpsest_dot_common_dot_v1_dot_jobs__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n*palimpsest/gateway/v1/administration.proto\x12\x15palimpsest.gateway.v1\x1a\x1b\x62uf/validate/validate.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1fpalimpsest/common/v1/jobs.proto\"*\n\rGetJobRequest\x12\x19\n\x06job_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18@\"8\n\x0eGetJobResponse\x12&\n\x03job\x18\x01 \x01(\x0b\x32\x19.palimpsest.common.v1.Job\"\x8b\x01\n\tJobFilter\x12\x1a\n\x08\x61gent_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x01\x12\x41\n\x06states\x18\x02 \x03(\x0e\x32\x1e.palimpsest.common.v1.JobStateB\x11\xbaH\x0e\x92\x01\x0b\x10\x08\"\x07\x82\x01\x04\x10\x01 \x00\x12\x1f\n\x05types\x18\x03 \x03(\tB\x10\xbaH\r\x92\x01\n\x10\x10\"\x06r\x04\x10\x01\x18@\"\x80\x01\n\x0fListJobsRequest\x12\x30\n\x06\x66ilter\x18\x01 \x01(\x0b\x32 .palimpsest.gateway.v1.JobFilter\x12\x1d\n\tpage_size\x18\x02 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\xe8\x07(\x00\x12\x1c\n\npage_token\x18\x03 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x08\"T\n\x10ListJobsResponse\x12\'\n\x04jobs\x18\x01 \x03(\x0b\x32\x19.palimpsest.common.v1.Job\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\x93\x01\n\x10WatchJobsRequest\x12\x30\n\x06\x66ilter\x18\x01 \x01(\x0b\x32 .palimpsest.gateway.v1.JobFilter\x12\x12\n\nuntil_idle\x18\x02 \x01(\x08\x12\x39\n\x08interval\x18\x03 \x01(\x0b\x32\x19.google.protobuf.DurationB\x0c\xbaH\t\xaa\x01\x06\"\x02\x08\n2\x00\"m\n\x11WatchJobsResponse\x12\'\n\x04jobs\x18\x01 \x03(\x0b\x32\x19.palimpsest.common.v1.Job\x12/\n\x06\x63ounts\x18\x02 \x01(\x0b\x32\x1f.palimpsest.common.v1.JobCounts\",\n\x0fRetryJobRequest\x12\x19\n\x06job_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18@\":\n\x10RetryJobResponse\x12&\n\x03job\x18\x01 \x01(\x0b\x32\x19.palimpsest.common.v1.Job\"-\n\x10\x43\x61ncelJobRequest\x12\x19\n\x06job_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18@\";\n\x11\x43\x61ncelJobResponse\x12&\n\x03job\x18\x01 \x01(\x0b\x32\x19.palimpsest.common.v1.Job\"\x12\n\x10GetStatusRequest\"\xa9\x01\n\x11GetStatusResponse\x12\x0f\n\x07version\x18\x01 \x01(\t\x12\x0f\n\x07profile\x18\x02 \x01(\t\x12\x12\n\nmodel_name\x18\x03 \x01(\t\x12\x16\n\x0emodel_revision\x18\x04 \x01(\t\x12\x17\n\x0fmodel_dimension\x18\x05 \x01(\x05\x12-\n\x04jobs\x18\x06 \x01(\x0b\x32\x1f.palimpsest.common.v1.JobCounts\"\xfe\x01\n\x06\x41piKey\x12\n\n\x02id\x18\x01 \x01(\t\x12\x14\n\x0c\x64isplay_name\x18\x02 \x01(\t\x12,\n\x04role\x18\x03 \x01(\x0e\x32\x1e.palimpsest.gateway.v1.KeyRole\x12\x11\n\tagent_ids\x18\x04 \x03(\t\x12/\n\x0b\x63reate_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0b\x65xpire_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0brevoke_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\xce\x01\n\x13\x43reateApiKeyRequest\x12\x1e\n\x0c\x64isplay_name\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x02\x12\x38\n\x04role\x18\x02 \x01(\x0e\x32\x1e.palimpsest.gateway.v1.KeyRoleB\n\xbaH\x07\x82\x01\x04\x10\x01 \x00\x12$\n\tagent_ids\x18\x03 \x03(\tB\x11\xbaH\x0e\x92\x01\x0b\x10\x64\"\x07r\x05\x10\x01\x18\x80\x01\x12\x37\n\x08lifetime\x18\x04 \x01(\x0b\x32\x19.google.protobuf.DurationB\n\xbaH\x07\xaa\x01\x04\x32\x02\x08<\"R\n\x14\x43reateApiKeyResponse\x12*\n\x03key\x18\x01 \x01(\x0b\x32\x1d.palimpsest.gateway.v1.ApiKey\x12\x0e\n\x06secret\x18\x02 \x01(\t\"Q\n\x12ListApiKeysRequest\x12\x1d\n\tpage_size\x18\x01 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\xe8\x07(\x00\x12\x1c\n\npage_token\x18\x02 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x08\"[\n\x13ListApiKeysResponse\x12+\n\x04keys\x18\x01 \x03(\x0b\x32\x1d.palimpsest.gateway.v1.ApiKey\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"0\n\x13RevokeApiKeyRequest\x12\x19\n\x06key_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18@\"B\n\x14RevokeApiKeyResponse\x12*\n\x03key\x18\x01 \x01(\x0b\x32\x1d.palimpsest.gateway.v1.ApiKey*x\n\x07KeyRole\x12\x18\n\x14KEY_ROLE_UNSPECIFIED\x10\x00\x12\x13\n\x0fKEY_ROLE_READER\x10\x01\x12\x13\n\x0fKEY_ROLE_WRITER\x10\x02\x12\x12\n\x0eKEY_ROLE_ADMIN\x10\x03\x12\x15\n\x11KEY_ROLE_OPERATOR\x10\x04\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n*palimpsest/gateway/v1/administration.proto\x12\x15palimpsest.gateway.v1\x1a\x1b\x62uf/validate/validate.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1fpalimpsest/common/v1/jobs.proto\"*\n\rGetJobRequest\x12\x19\n\x06job_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18@\"8\n\x0eGetJobResponse\x12&\n\x03job\x18\x01 \x01(\x0b\x32\x19.palimpsest.common.v1.Job\"\x8b\x01\n\tJobFilter\x12\x1a\n\x08\x61gent_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x01\x12\x41\n\x06states\x18\x02 \x03(\x0e\x32\x1e.palimpsest.common.v1.JobStateB\x11\xbaH\x0e\x92\x01\x0b\x10\x08\"\x07\x82\x01\x04\x10\x01 \x00\x12\x1f\n\x05types\x18\x03 \x03(\tB\x10\xbaH\r\x92\x01\n\x10\x10\"\x06r\x04\x10\x01\x18@\"\x80\x01\n\x0fListJobsRequest\x12\x30\n\x06\x66ilter\x18\x01 \x01(\x0b\x32 .palimpsest.gateway.v1.JobFilter\x12\x1d\n\tpage_size\x18\x02 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\xe8\x07(\x00\x12\x1c\n\npage_token\x18\x03 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x08\"T\n\x10ListJobsResponse\x12\'\n\x04jobs\x18\x01 \x03(\x0b\x32\x19.palimpsest.common.v1.Job\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\x93\x01\n\x10WatchJobsRequest\x12\x30\n\x06\x66ilter\x18\x01 \x01(\x0b\x32 .palimpsest.gateway.v1.JobFilter\x12\x12\n\nuntil_idle\x18\x02 \x01(\x08\x12\x39\n\x08interval\x18\x03 \x01(\x0b\x32\x19.google.protobuf.DurationB\x0c\xbaH\t\xaa\x01\x06\"\x02\x08\n2\x00\"m\n\x11WatchJobsResponse\x12\'\n\x04jobs\x18\x01 \x03(\x0b\x32\x19.palimpsest.common.v1.Job\x12/\n\x06\x63ounts\x18\x02 \x01(\x0b\x32\x1f.palimpsest.common.v1.JobCounts\",\n\x0fRetryJobRequest\x12\x19\n\x06job_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18@\":\n\x10RetryJobResponse\x12&\n\x03job\x18\x01 \x01(\x0b\x32\x19.palimpsest.common.v1.Job\"-\n\x10\x43\x61ncelJobRequest\x12\x19\n\x06job_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18@\";\n\x11\x43\x61ncelJobResponse\x12&\n\x03job\x18\x01 \x01(\x0b\x32\x19.palimpsest.common.v1.Job\"\x12\n\x10GetStatusRequest\"\xa9\x01\n\x11GetStatusResponse\x12\x0f\n\x07version\x18\x01 \x01(\t\x12\x0f\n\x07profile\x18\x02 \x01(\t\x12\x12\n\nmodel_name\x18\x03 \x01(\t\x12\x16\n\x0emodel_revision\x18\x04 \x01(\t\x12\x17\n\x0fmodel_dimension\x18\x05 \x01(\x05\x12-\n\x04jobs\x18\x06 \x01(\x0b\x32\x1f.palimpsest.common.v1.JobCounts\"\xf0\x02\n\x06\x41piKey\x12\n\n\x02id\x18\x01 \x01(\t\x12\x14\n\x0c\x64isplay_name\x18\x02 \x01(\t\x12,\n\x04role\x18\x03 \x01(\x0e\x32\x1e.palimpsest.gateway.v1.KeyRole\x12\x11\n\tagent_ids\x18\x04 \x03(\t\x12/\n\x0b\x63reate_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0b\x65xpire_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0brevoke_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0brotate_time\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12?\n\x1bprevious_secret_expire_time\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\xce\x01\n\x13\x43reateApiKeyRequest\x12\x1e\n\x0c\x64isplay_name\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x02\x12\x38\n\x04role\x18\x02 \x01(\x0e\x32\x1e.palimpsest.gateway.v1.KeyRoleB\n\xbaH\x07\x82\x01\x04\x10\x01 \x00\x12$\n\tagent_ids\x18\x03 \x03(\tB\x11\xbaH\x0e\x92\x01\x0b\x10\x64\"\x07r\x05\x10\x01\x18\x80\x01\x12\x37\n\x08lifetime\x18\x04 \x01(\x0b\x32\x19.google.protobuf.DurationB\n\xbaH\x07\xaa\x01\x04\x32\x02\x08<\"R\n\x14\x43reateApiKeyResponse\x12*\n\x03key\x18\x01 \x01(\x0b\x32\x1d.palimpsest.gateway.v1.ApiKey\x12\x0e\n\x06secret\x18\x02 \x01(\t\"-\n\x10GetApiKeyRequest\x12\x19\n\x06key_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18@\"?\n\x11GetApiKeyResponse\x12*\n\x03key\x18\x01 \x01(\x0b\x32\x1d.palimpsest.gateway.v1.ApiKey\"Q\n\x12ListApiKeysRequest\x12\x1d\n\tpage_size\x18\x01 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\xe8\x07(\x00\x12\x1c\n\npage_token\x18\x02 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x08\"[\n\x13ListApiKeysResponse\x12+\n\x04keys\x18\x01 \x03(\x0b\x32\x1d.palimpsest.gateway.v1.ApiKey\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\xa6\x01\n\x13RotateApiKeyRequest\x12\x19\n\x06key_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18@\x12;\n\x07overlap\x18\x02 \x01(\x0b\x32\x19.google.protobuf.DurationB\x0f\xbaH\x0c\xaa\x01\t\"\x05\x08\x80\x9a\x9e\x01\x32\x00\x12\x37\n\x08lifetime\x18\x03 \x01(\x0b\x32\x19.google.protobuf.DurationB\n\xbaH\x07\xaa\x01\x04\x32\x02\x08<\"R\n\x14RotateApiKeyResponse\x12*\n\x03key\x18\x01 \x01(\x0b\x32\x1d.palimpsest.gateway.v1.ApiKey\x12\x0e\n\x06secret\x18\x02 \x01(\t\"0\n\x13RevokeApiKeyRequest\x12\x19\n\x06key_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18@\"B\n\x14RevokeApiKeyResponse\x12*\n\x03key\x18\x01 \x01(\x0b\x32\x1d.palimpsest.gateway.v1.ApiKey\"\x90\x01\n\x0c\x41piKeyChange\x12\x0e\n\x06key_id\x18\x01 \x01(\t\x12\x35\n\x04kind\x18\x02 \x01(\x0e\x32\'.palimpsest.gateway.v1.ApiKeyChangeKind\x12\x0f\n\x07subject\x18\x03 \x01(\t\x12(\n\x04time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"p\n\x18ListApiKeyChangesRequest\x12\x17\n\x06key_id\x18\x01 \x01(\tB\x07\xbaH\x04r\x02\x18@\x12\x1d\n\tpage_size\x18\x02 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\xe8\x07(\x00\x12\x1c\n\npage_token\x18\x03 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x08\"j\n\x19ListApiKeyChangesResponse\x12\x34\n\x07\x63hanges\x18\x01 \x03(\x0b\x32#.palimpsest.gateway.v1.ApiKeyChange\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t*x\n\x07KeyRole\x12\x18\n\x14KEY_ROLE_UNSPECIFIED\x10\x00\x12\x13\n\x0fKEY_ROLE_READER\x10\x01\x12\x13\n\x0fKEY_ROLE_WRITER\x10\x02\x12\x12\n\x0eKEY_ROLE_ADMIN\x10\x03\x12\x15\n\x11KEY_ROLE_OPERATOR\x10\x04*\x9a\x01\n\x10\x41piKeyChangeKind\x12#\n\x1f\x41PI_KEY_CHANGE_KIND_UNSPECIFIED\x10\x00\x12\x1f\n\x1b\x41PI_KEY_CHANGE_KIND_CREATED\x10\x01\x12\x1f\n\x1b\x41PI_KEY_CHANGE_KIND_ROTATED\x10\x02\x12\x1f\n\x1b\x41PI_KEY_CHANGE_KIND_REVOKED\x10\x03\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -61,14 +61,30 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_CREATEAPIKEYREQUEST'].fields_by_name['agent_ids']._serialized_options = b'\272H\016\222\001\013\020d\"\007r\005\020\001\030\200\001'
   _globals['_CREATEAPIKEYREQUEST'].fields_by_name['lifetime']._loaded_options = None
   _globals['_CREATEAPIKEYREQUEST'].fields_by_name['lifetime']._serialized_options = b'\272H\007\252\001\0042\002\010<'
+  _globals['_GETAPIKEYREQUEST'].fields_by_name['key_id']._loaded_options = None
+  _globals['_GETAPIKEYREQUEST'].fields_by_name['key_id']._serialized_options = b'\272H\006r\004\020\001\030@'
   _globals['_LISTAPIKEYSREQUEST'].fields_by_name['page_size']._loaded_options = None
   _globals['_LISTAPIKEYSREQUEST'].fields_by_name['page_size']._serialized_options = b'\272H\007\032\005\030\350\007(\000'
   _globals['_LISTAPIKEYSREQUEST'].fields_by_name['page_token']._loaded_options = None
   _globals['_LISTAPIKEYSREQUEST'].fields_by_name['page_token']._serialized_options = b'\272H\005r\003\030\200\010'
+  _globals['_ROTATEAPIKEYREQUEST'].fields_by_name['key_id']._loaded_options = None
+  _globals['_ROTATEAPIKEYREQUEST'].fields_by_name['key_id']._serialized_options = b'\272H\006r\004\020\001\030@'
+  _globals['_ROTATEAPIKEYREQUEST'].fields_by_name['overlap']._loaded_options = None
+  _globals['_ROTATEAPIKEYREQUEST'].fields_by_name['overlap']._serialized_options = b'\272H\014\252\001\t\"\005\010\200\232\236\0012\000'
+  _globals['_ROTATEAPIKEYREQUEST'].fields_by_name['lifetime']._loaded_options = None
+  _globals['_ROTATEAPIKEYREQUEST'].fields_by_name['lifetime']._serialized_options = b'\272H\007\252\001\0042\002\010<'
   _globals['_REVOKEAPIKEYREQUEST'].fields_by_name['key_id']._loaded_options = None
   _globals['_REVOKEAPIKEYREQUEST'].fields_by_name['key_id']._serialized_options = b'\272H\006r\004\020\001\030@'
-  _globals['_KEYROLE']._serialized_start=2168
-  _globals['_KEYROLE']._serialized_end=2288
+  _globals['_LISTAPIKEYCHANGESREQUEST'].fields_by_name['key_id']._loaded_options = None
+  _globals['_LISTAPIKEYCHANGESREQUEST'].fields_by_name['key_id']._serialized_options = b'\272H\004r\002\030@'
+  _globals['_LISTAPIKEYCHANGESREQUEST'].fields_by_name['page_size']._loaded_options = None
+  _globals['_LISTAPIKEYCHANGESREQUEST'].fields_by_name['page_size']._serialized_options = b'\272H\007\032\005\030\350\007(\000'
+  _globals['_LISTAPIKEYCHANGESREQUEST'].fields_by_name['page_token']._loaded_options = None
+  _globals['_LISTAPIKEYCHANGESREQUEST'].fields_by_name['page_token']._serialized_options = b'\272H\005r\003\030\200\010'
+  _globals['_KEYROLE']._serialized_start=3016
+  _globals['_KEYROLE']._serialized_end=3136
+  _globals['_APIKEYCHANGEKIND']._serialized_start=3139
+  _globals['_APIKEYCHANGEKIND']._serialized_end=3293
   _globals['_GETJOBREQUEST']._serialized_start=196
   _globals['_GETJOBREQUEST']._serialized_end=238
   _globals['_GETJOBRESPONSE']._serialized_start=240
@@ -96,17 +112,31 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_GETSTATUSRESPONSE']._serialized_start=1153
   _globals['_GETSTATUSRESPONSE']._serialized_end=1322
   _globals['_APIKEY']._serialized_start=1325
-  _globals['_APIKEY']._serialized_end=1579
-  _globals['_CREATEAPIKEYREQUEST']._serialized_start=1582
-  _globals['_CREATEAPIKEYREQUEST']._serialized_end=1788
-  _globals['_CREATEAPIKEYRESPONSE']._serialized_start=1790
-  _globals['_CREATEAPIKEYRESPONSE']._serialized_end=1872
-  _globals['_LISTAPIKEYSREQUEST']._serialized_start=1874
-  _globals['_LISTAPIKEYSREQUEST']._serialized_end=1955
-  _globals['_LISTAPIKEYSRESPONSE']._serialized_start=1957
-  _globals['_LISTAPIKEYSRESPONSE']._serialized_end=2048
-  _globals['_REVOKEAPIKEYREQUEST']._serialized_start=2050
-  _globals['_REVOKEAPIKEYREQUEST']._serialized_end=2098
-  _globals['_REVOKEAPIKEYRESPONSE']._serialized_start=2100
-  _globals['_REVOKEAPIKEYRESPONSE']._serialized_end=2166
+  _globals['_APIKEY']._serialized_end=1693
+  _globals['_CREATEAPIKEYREQUEST']._serialized_start=1696
+  _globals['_CREATEAPIKEYREQUEST']._serialized_end=1902
+  _globals['_CREATEAPIKEYRESPONSE']._serialized_start=1904
+  _globals['_CREATEAPIKEYRESPONSE']._serialized_end=1986
+  _globals['_GETAPIKEYREQUEST']._serialized_start=1988
+  _globals['_GETAPIKEYREQUEST']._serialized_end=2033
+  _globals['_GETAPIKEYRESPONSE']._serialized_start=2035
+  _globals['_GETAPIKEYRESPONSE']._serialized_end=2098
+  _globals['_LISTAPIKEYSREQUEST']._serialized_start=2100
+  _globals['_LISTAPIKEYSREQUEST']._serialized_end=2181
+  _globals['_LISTAPIKEYSRESPONSE']._serialized_start=2183
+  _globals['_LISTAPIKEYSRESPONSE']._serialized_end=2274
+  _globals['_ROTATEAPIKEYREQUEST']._serialized_start=2277
+  _globals['_ROTATEAPIKEYREQUEST']._serialized_end=2443
+  _globals['_ROTATEAPIKEYRESPONSE']._serialized_start=2445
+  _globals['_ROTATEAPIKEYRESPONSE']._serialized_end=2527
+  _globals['_REVOKEAPIKEYREQUEST']._serialized_start=2529
+  _globals['_REVOKEAPIKEYREQUEST']._serialized_end=2577
+  _globals['_REVOKEAPIKEYRESPONSE']._serialized_start=2579
+  _globals['_REVOKEAPIKEYRESPONSE']._serialized_end=2645
+  _globals['_APIKEYCHANGE']._serialized_start=2648
+  _globals['_APIKEYCHANGE']._serialized_end=2792
+  _globals['_LISTAPIKEYCHANGESREQUEST']._serialized_start=2794
+  _globals['_LISTAPIKEYCHANGESREQUEST']._serialized_end=2906
+  _globals['_LISTAPIKEYCHANGESRESPONSE']._serialized_start=2908
+  _globals['_LISTAPIKEYCHANGESRESPONSE']._serialized_end=3014
 # @@protoc_insertion_point(module_scope)

@@ -54,6 +54,34 @@ KEY_ROLE_OPERATOR: KeyRole.ValueType  # 4
 """Also look after the installation."""
 Global___KeyRole: _TypeAlias = KeyRole  # noqa: Y015
 
+class _ApiKeyChangeKind:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _ApiKeyChangeKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ApiKeyChangeKind.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    API_KEY_CHANGE_KIND_UNSPECIFIED: _ApiKeyChangeKind.ValueType  # 0
+    """Not used."""
+    API_KEY_CHANGE_KIND_CREATED: _ApiKeyChangeKind.ValueType  # 1
+    """It was made."""
+    API_KEY_CHANGE_KIND_ROTATED: _ApiKeyChangeKind.ValueType  # 2
+    """It got a new secret."""
+    API_KEY_CHANGE_KIND_REVOKED: _ApiKeyChangeKind.ValueType  # 3
+    """It was revoked."""
+
+class ApiKeyChangeKind(_ApiKeyChangeKind, metaclass=_ApiKeyChangeKindEnumTypeWrapper):
+    """What was done to a key."""
+
+API_KEY_CHANGE_KIND_UNSPECIFIED: ApiKeyChangeKind.ValueType  # 0
+"""Not used."""
+API_KEY_CHANGE_KIND_CREATED: ApiKeyChangeKind.ValueType  # 1
+"""It was made."""
+API_KEY_CHANGE_KIND_ROTATED: ApiKeyChangeKind.ValueType  # 2
+"""It got a new secret."""
+API_KEY_CHANGE_KIND_REVOKED: ApiKeyChangeKind.ValueType  # 3
+"""It was revoked."""
+Global___ApiKeyChangeKind: _TypeAlias = ApiKeyChangeKind  # noqa: Y015
+
 @_typing.final
 class GetJobRequest(_message.Message):
     """Request of GetJob."""
@@ -424,6 +452,8 @@ class ApiKey(_message.Message):
     CREATE_TIME_FIELD_NUMBER: _builtins.int
     EXPIRE_TIME_FIELD_NUMBER: _builtins.int
     REVOKE_TIME_FIELD_NUMBER: _builtins.int
+    ROTATE_TIME_FIELD_NUMBER: _builtins.int
+    PREVIOUS_SECRET_EXPIRE_TIME_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """Its id; also the first part of the secret."""
     display_name: _builtins.str
@@ -446,6 +476,14 @@ class ApiKey(_message.Message):
     def revoke_time(self) -> _timestamp_pb2.Timestamp:
         """When it was revoked; unset if it was not."""
 
+    @_builtins.property
+    def rotate_time(self) -> _timestamp_pb2.Timestamp:
+        """When it got its present secret; unset if that is its first."""
+
+    @_builtins.property
+    def previous_secret_expire_time(self) -> _timestamp_pb2.Timestamp:
+        """From when the secret before the present one no longer works; unset if there was none."""
+
     def __init__(
         self,
         *,
@@ -456,10 +494,12 @@ class ApiKey(_message.Message):
         create_time: _timestamp_pb2.Timestamp | None = ...,
         expire_time: _timestamp_pb2.Timestamp | None = ...,
         revoke_time: _timestamp_pb2.Timestamp | None = ...,
+        rotate_time: _timestamp_pb2.Timestamp | None = ...,
+        previous_secret_expire_time: _timestamp_pb2.Timestamp | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "expire_time", b"expire_time", "revoke_time", b"revoke_time"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "expire_time", b"expire_time", "previous_secret_expire_time", b"previous_secret_expire_time", "revoke_time", b"revoke_time", "rotate_time", b"rotate_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["agent_ids", b"agent_ids", "create_time", b"create_time", "display_name", b"display_name", "expire_time", b"expire_time", "id", b"id", "revoke_time", b"revoke_time", "role", b"role"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["agent_ids", b"agent_ids", "create_time", b"create_time", "display_name", b"display_name", "expire_time", b"expire_time", "id", b"id", "previous_secret_expire_time", b"previous_secret_expire_time", "revoke_time", b"revoke_time", "role", b"role", "rotate_time", b"rotate_time"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -532,6 +572,52 @@ class CreateApiKeyResponse(_message.Message):
 Global___CreateApiKeyResponse: _TypeAlias = CreateApiKeyResponse  # noqa: Y015
 
 @_typing.final
+class GetApiKeyRequest(_message.Message):
+    """Request of GetApiKey."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    KEY_ID_FIELD_NUMBER: _builtins.int
+    key_id: _builtins.str
+    """The key's id."""
+    def __init__(
+        self,
+        *,
+        key_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["key_id", b"key_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetApiKeyRequest: _TypeAlias = GetApiKeyRequest  # noqa: Y015
+
+@_typing.final
+class GetApiKeyResponse(_message.Message):
+    """Response of GetApiKey."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    KEY_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def key(self) -> Global___ApiKey:
+        """The key."""
+
+    def __init__(
+        self,
+        *,
+        key: Global___ApiKey | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["key", b"key"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetApiKeyResponse: _TypeAlias = GetApiKeyResponse  # noqa: Y015
+
+@_typing.final
 class ListApiKeysRequest(_message.Message):
     """Request of ListApiKeys."""
 
@@ -586,6 +672,68 @@ class ListApiKeysResponse(_message.Message):
 Global___ListApiKeysResponse: _TypeAlias = ListApiKeysResponse  # noqa: Y015
 
 @_typing.final
+class RotateApiKeyRequest(_message.Message):
+    """Request of RotateApiKey."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    KEY_ID_FIELD_NUMBER: _builtins.int
+    OVERLAP_FIELD_NUMBER: _builtins.int
+    LIFETIME_FIELD_NUMBER: _builtins.int
+    key_id: _builtins.str
+    """The key's id."""
+    @_builtins.property
+    def overlap(self) -> _duration_pb2.Duration:
+        """How long the secret before goes on working, at most 30 days. Default: it ends at once."""
+
+    @_builtins.property
+    def lifetime(self) -> _duration_pb2.Duration:
+        """How long the key works from now on, at least a minute. Default: until when it did before."""
+
+    def __init__(
+        self,
+        *,
+        key_id: _builtins.str = ...,
+        overlap: _duration_pb2.Duration | None = ...,
+        lifetime: _duration_pb2.Duration | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["lifetime", b"lifetime", "overlap", b"overlap"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["key_id", b"key_id", "lifetime", b"lifetime", "overlap", b"overlap"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RotateApiKeyRequest: _TypeAlias = RotateApiKeyRequest  # noqa: Y015
+
+@_typing.final
+class RotateApiKeyResponse(_message.Message):
+    """Response of RotateApiKey."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    KEY_FIELD_NUMBER: _builtins.int
+    SECRET_FIELD_NUMBER: _builtins.int
+    secret: _builtins.str
+    """Its new secret, to be sent as "authorization: Bearer <secret>"."""
+    @_builtins.property
+    def key(self) -> Global___ApiKey:
+        """The key."""
+
+    def __init__(
+        self,
+        *,
+        key: Global___ApiKey | None = ...,
+        secret: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["key", b"key"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "secret", b"secret"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RotateApiKeyResponse: _TypeAlias = RotateApiKeyResponse  # noqa: Y015
+
+@_typing.final
 class RevokeApiKeyRequest(_message.Message):
     """Request of RevokeApiKey."""
 
@@ -630,3 +778,99 @@ class RevokeApiKeyResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___RevokeApiKeyResponse: _TypeAlias = RevokeApiKeyResponse  # noqa: Y015
+
+@_typing.final
+class ApiKeyChange(_message.Message):
+    """A change of a key: written with it and never changed."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    KEY_ID_FIELD_NUMBER: _builtins.int
+    KIND_FIELD_NUMBER: _builtins.int
+    SUBJECT_FIELD_NUMBER: _builtins.int
+    TIME_FIELD_NUMBER: _builtins.int
+    key_id: _builtins.str
+    """The key's id."""
+    kind: Global___ApiKeyChangeKind.ValueType
+    """What was done."""
+    subject: _builtins.str
+    """Who did it: "key:" and the id of a key, "jwt:" and the subject of a token, or "start" for the key that the
+    first start makes.
+    """
+    @_builtins.property
+    def time(self) -> _timestamp_pb2.Timestamp:
+        """When."""
+
+    def __init__(
+        self,
+        *,
+        key_id: _builtins.str = ...,
+        kind: Global___ApiKeyChangeKind.ValueType = ...,
+        subject: _builtins.str = ...,
+        time: _timestamp_pb2.Timestamp | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["time", b"time"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["key_id", b"key_id", "kind", b"kind", "subject", b"subject", "time", b"time"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ApiKeyChange: _TypeAlias = ApiKeyChange  # noqa: Y015
+
+@_typing.final
+class ListApiKeyChangesRequest(_message.Message):
+    """Request of ListApiKeyChanges."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    KEY_ID_FIELD_NUMBER: _builtins.int
+    PAGE_SIZE_FIELD_NUMBER: _builtins.int
+    PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    key_id: _builtins.str
+    """Only of this key. Default: of all of the tenant."""
+    page_size: _builtins.int
+    """At most 1,000. Default 100."""
+    page_token: _builtins.str
+    """From the previous page."""
+    def __init__(
+        self,
+        *,
+        key_id: _builtins.str = ...,
+        page_size: _builtins.int = ...,
+        page_token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["key_id", b"key_id", "page_size", b"page_size", "page_token", b"page_token"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListApiKeyChangesRequest: _TypeAlias = ListApiKeyChangesRequest  # noqa: Y015
+
+@_typing.final
+class ListApiKeyChangesResponse(_message.Message):
+    """Response of ListApiKeyChanges."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CHANGES_FIELD_NUMBER: _builtins.int
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    next_page_token: _builtins.str
+    """For the next page; empty on the last."""
+    @_builtins.property
+    def changes(self) -> _containers.RepeatedCompositeFieldContainer[Global___ApiKeyChange]:
+        """The page."""
+
+    def __init__(
+        self,
+        *,
+        changes: _abc.Iterable[Global___ApiKeyChange] | None = ...,
+        next_page_token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["changes", b"changes", "next_page_token", b"next_page_token"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListApiKeyChangesResponse: _TypeAlias = ListApiKeyChangesResponse  # noqa: Y015

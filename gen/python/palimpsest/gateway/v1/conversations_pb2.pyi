@@ -7,6 +7,7 @@ from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import field_mask_pb2 as _field_mask_pb2
 from google.protobuf import message as _message
+from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.protobuf.internal import containers as _containers
 from palimpsest.common.v1 import recall_pb2 as _recall_pb2
 from palimpsest.common.v1 import resources_pb2 as _resources_pb2
@@ -671,6 +672,8 @@ class ListConversationsRequest(_message.Message):
     CONTACT_ID_FIELD_NUMBER: _builtins.int
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    NEWEST_FIRST_FIELD_NUMBER: _builtins.int
+    CHANGED_SINCE_FIELD_NUMBER: _builtins.int
     agent_id: _builtins.str
     """The agent."""
     contact_id: _builtins.str
@@ -679,6 +682,14 @@ class ListConversationsRequest(_message.Message):
     """At most 1,000. Default 100."""
     page_token: _builtins.str
     """From the previous page."""
+    newest_first: _builtins.bool
+    """The newest conversation first, by creation. Default: the oldest first."""
+    @_builtins.property
+    def changed_since(self) -> _timestamp_pb2.Timestamp:
+        """Only those in which a message was stored at this moment or later, and those created since then.
+        Default: any.
+        """
+
     def __init__(
         self,
         *,
@@ -686,10 +697,12 @@ class ListConversationsRequest(_message.Message):
         contact_id: _builtins.str = ...,
         page_size: _builtins.int = ...,
         page_token: _builtins.str = ...,
+        newest_first: _builtins.bool = ...,
+        changed_since: _timestamp_pb2.Timestamp | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["changed_since", b"changed_since"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["agent_id", b"agent_id", "contact_id", b"contact_id", "page_size", b"page_size", "page_token", b"page_token"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["agent_id", b"agent_id", "changed_since", b"changed_since", "contact_id", b"contact_id", "newest_first", b"newest_first", "page_size", b"page_size", "page_token", b"page_token"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -31,9 +31,10 @@ if _version_not_supported:
 
 class GatewayServiceStub:
     """What applications call. A credential goes with every call: metadata
-    "authorization: Bearer <API key>". Reads need the role reader, writes the
-    role writer, keys the role admin. Besides its own errors, every RPC may
-    return CREDENTIAL_INVALID, NOT_ALLOWED, INVALID_FIELD, LIMIT_EXCEEDED,
+    "authorization: Bearer <API key, or a JWT where those are accepted>". Reads
+    need the role reader, writes the role writer, unless an RPC says another in
+    its option least_role. Besides its own errors, every RPC may
+    return CREDENTIAL_INVALID, NOT_ALLOWED, INVALID_FIELD, LIMIT_EXCEEDED, RATE_LIMITED,
     DEPENDENCY_DOWN, DEADLINE and INTERNAL (see common/v1/errors.proto).
     """
 
@@ -248,23 +249,39 @@ class GatewayServiceStub:
                 request_serializer=palimpsest_dot_gateway_dot_v1_dot_administration__pb2.CreateApiKeyRequest.SerializeToString,
                 response_deserializer=palimpsest_dot_gateway_dot_v1_dot_administration__pb2.CreateApiKeyResponse.FromString,
                 _registered_method=True)
+        self.GetApiKey = channel.unary_unary(
+                '/palimpsest.gateway.v1.GatewayService/GetApiKey',
+                request_serializer=palimpsest_dot_gateway_dot_v1_dot_administration__pb2.GetApiKeyRequest.SerializeToString,
+                response_deserializer=palimpsest_dot_gateway_dot_v1_dot_administration__pb2.GetApiKeyResponse.FromString,
+                _registered_method=True)
         self.ListApiKeys = channel.unary_unary(
                 '/palimpsest.gateway.v1.GatewayService/ListApiKeys',
                 request_serializer=palimpsest_dot_gateway_dot_v1_dot_administration__pb2.ListApiKeysRequest.SerializeToString,
                 response_deserializer=palimpsest_dot_gateway_dot_v1_dot_administration__pb2.ListApiKeysResponse.FromString,
+                _registered_method=True)
+        self.RotateApiKey = channel.unary_unary(
+                '/palimpsest.gateway.v1.GatewayService/RotateApiKey',
+                request_serializer=palimpsest_dot_gateway_dot_v1_dot_administration__pb2.RotateApiKeyRequest.SerializeToString,
+                response_deserializer=palimpsest_dot_gateway_dot_v1_dot_administration__pb2.RotateApiKeyResponse.FromString,
                 _registered_method=True)
         self.RevokeApiKey = channel.unary_unary(
                 '/palimpsest.gateway.v1.GatewayService/RevokeApiKey',
                 request_serializer=palimpsest_dot_gateway_dot_v1_dot_administration__pb2.RevokeApiKeyRequest.SerializeToString,
                 response_deserializer=palimpsest_dot_gateway_dot_v1_dot_administration__pb2.RevokeApiKeyResponse.FromString,
                 _registered_method=True)
+        self.ListApiKeyChanges = channel.unary_unary(
+                '/palimpsest.gateway.v1.GatewayService/ListApiKeyChanges',
+                request_serializer=palimpsest_dot_gateway_dot_v1_dot_administration__pb2.ListApiKeyChangesRequest.SerializeToString,
+                response_deserializer=palimpsest_dot_gateway_dot_v1_dot_administration__pb2.ListApiKeyChangesResponse.FromString,
+                _registered_method=True)
 
 
 class GatewayServiceServicer:
     """What applications call. A credential goes with every call: metadata
-    "authorization: Bearer <API key>". Reads need the role reader, writes the
-    role writer, keys the role admin. Besides its own errors, every RPC may
-    return CREDENTIAL_INVALID, NOT_ALLOWED, INVALID_FIELD, LIMIT_EXCEEDED,
+    "authorization: Bearer <API key, or a JWT where those are accepted>". Reads
+    need the role reader, writes the role writer, unless an RPC says another in
+    its option least_role. Besides its own errors, every RPC may
+    return CREDENTIAL_INVALID, NOT_ALLOWED, INVALID_FIELD, LIMIT_EXCEEDED, RATE_LIMITED,
     DEPENDENCY_DOWN, DEADLINE and INTERNAL (see common/v1/errors.proto).
     """
 
@@ -392,7 +409,8 @@ class GatewayServiceServicer:
 
     def IngestStream(self, request_iterator, context):
         """Stores transcripts chunk by chunk. Each chunk is answered once it is stored for good, in
-        order; the first error ends the stream, and what was answered stays stored. Errors: as Ingest.
+        order; the first error ends the stream, and what was answered stays stored. Over gRPC only: over HTTP, Ingest
+        takes the same chunks one by one. Errors: as Ingest.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -558,7 +576,8 @@ class GatewayServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def GetIndexStatus(self, request, context):
-        """Says whose vectors answer queries, and how far those of a next model are filled. Errors: DEPENDENCY_DOWN.
+        """Says which model's vectors answer queries, and how far those of a next model are filled. For operators:
+        it counts the vectors of all tenants. Errors: DEPENDENCY_DOWN.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -571,6 +590,13 @@ class GatewayServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def GetApiKey(self, request, context):
+        """Reads a key without its secret. Errors: RESOURCE_NOT_FOUND.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def ListApiKeys(self, request, context):
         """Lists keys without their secrets, revoked and expired ones too, oldest first. Errors: INVALID_PAGE_TOKEN.
         """
@@ -578,8 +604,25 @@ class GatewayServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def RotateApiKey(self, request, context):
+        """Gives a key a new secret, which is in this answer and nowhere else. The one before goes on working for
+        the overlap; one before that ends at once. Errors: RESOURCE_NOT_FOUND; NOT_ALLOWED (a key that reaches
+        further than the caller); STATE_CONFLICT (the key is revoked or expired).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def RevokeApiKey(self, request, context):
-        """Revokes a key, at once and for good; again is no change. Errors: RESOURCE_NOT_FOUND.
+        """Revokes a key, at once and for good; again is no change. Errors: RESOURCE_NOT_FOUND; NOT_ALLOWED (a key that
+        reaches further than the caller); STATE_CONFLICT (the tenant's last usable operator's key without limits).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListApiKeyChanges(self, request, context):
+        """Lists what was done to keys and by whom, newest first. Errors: INVALID_PAGE_TOKEN.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -793,15 +836,30 @@ def add_GatewayServiceServicer_to_server(servicer, server):
                     request_deserializer=palimpsest_dot_gateway_dot_v1_dot_administration__pb2.CreateApiKeyRequest.FromString,
                     response_serializer=palimpsest_dot_gateway_dot_v1_dot_administration__pb2.CreateApiKeyResponse.SerializeToString,
             ),
+            'GetApiKey': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetApiKey,
+                    request_deserializer=palimpsest_dot_gateway_dot_v1_dot_administration__pb2.GetApiKeyRequest.FromString,
+                    response_serializer=palimpsest_dot_gateway_dot_v1_dot_administration__pb2.GetApiKeyResponse.SerializeToString,
+            ),
             'ListApiKeys': grpc.unary_unary_rpc_method_handler(
                     servicer.ListApiKeys,
                     request_deserializer=palimpsest_dot_gateway_dot_v1_dot_administration__pb2.ListApiKeysRequest.FromString,
                     response_serializer=palimpsest_dot_gateway_dot_v1_dot_administration__pb2.ListApiKeysResponse.SerializeToString,
             ),
+            'RotateApiKey': grpc.unary_unary_rpc_method_handler(
+                    servicer.RotateApiKey,
+                    request_deserializer=palimpsest_dot_gateway_dot_v1_dot_administration__pb2.RotateApiKeyRequest.FromString,
+                    response_serializer=palimpsest_dot_gateway_dot_v1_dot_administration__pb2.RotateApiKeyResponse.SerializeToString,
+            ),
             'RevokeApiKey': grpc.unary_unary_rpc_method_handler(
                     servicer.RevokeApiKey,
                     request_deserializer=palimpsest_dot_gateway_dot_v1_dot_administration__pb2.RevokeApiKeyRequest.FromString,
                     response_serializer=palimpsest_dot_gateway_dot_v1_dot_administration__pb2.RevokeApiKeyResponse.SerializeToString,
+            ),
+            'ListApiKeyChanges': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListApiKeyChanges,
+                    request_deserializer=palimpsest_dot_gateway_dot_v1_dot_administration__pb2.ListApiKeyChangesRequest.FromString,
+                    response_serializer=palimpsest_dot_gateway_dot_v1_dot_administration__pb2.ListApiKeyChangesResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -813,9 +871,10 @@ def add_GatewayServiceServicer_to_server(servicer, server):
  # This class is part of an EXPERIMENTAL API.
 class GatewayService:
     """What applications call. A credential goes with every call: metadata
-    "authorization: Bearer <API key>". Reads need the role reader, writes the
-    role writer, keys the role admin. Besides its own errors, every RPC may
-    return CREDENTIAL_INVALID, NOT_ALLOWED, INVALID_FIELD, LIMIT_EXCEEDED,
+    "authorization: Bearer <API key, or a JWT where those are accepted>". Reads
+    need the role reader, writes the role writer, unless an RPC says another in
+    its option least_role. Besides its own errors, every RPC may
+    return CREDENTIAL_INVALID, NOT_ALLOWED, INVALID_FIELD, LIMIT_EXCEEDED, RATE_LIMITED,
     DEPENDENCY_DOWN, DEADLINE and INTERNAL (see common/v1/errors.proto).
     """
 
@@ -1927,6 +1986,33 @@ class GatewayService:
             _registered_method=True)
 
     @staticmethod
+    def GetApiKey(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/palimpsest.gateway.v1.GatewayService/GetApiKey',
+            palimpsest_dot_gateway_dot_v1_dot_administration__pb2.GetApiKeyRequest.SerializeToString,
+            palimpsest_dot_gateway_dot_v1_dot_administration__pb2.GetApiKeyResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
     def ListApiKeys(request,
             target,
             options=(),
@@ -1954,6 +2040,33 @@ class GatewayService:
             _registered_method=True)
 
     @staticmethod
+    def RotateApiKey(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/palimpsest.gateway.v1.GatewayService/RotateApiKey',
+            palimpsest_dot_gateway_dot_v1_dot_administration__pb2.RotateApiKeyRequest.SerializeToString,
+            palimpsest_dot_gateway_dot_v1_dot_administration__pb2.RotateApiKeyResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
     def RevokeApiKey(request,
             target,
             options=(),
@@ -1970,6 +2083,33 @@ class GatewayService:
             '/palimpsest.gateway.v1.GatewayService/RevokeApiKey',
             palimpsest_dot_gateway_dot_v1_dot_administration__pb2.RevokeApiKeyRequest.SerializeToString,
             palimpsest_dot_gateway_dot_v1_dot_administration__pb2.RevokeApiKeyResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListApiKeyChanges(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/palimpsest.gateway.v1.GatewayService/ListApiKeyChanges',
+            palimpsest_dot_gateway_dot_v1_dot_administration__pb2.ListApiKeyChangesRequest.SerializeToString,
+            palimpsest_dot_gateway_dot_v1_dot_administration__pb2.ListApiKeyChangesResponse.FromString,
             options,
             channel_credentials,
             insecure,

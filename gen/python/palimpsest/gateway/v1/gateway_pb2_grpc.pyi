@@ -32,9 +32,10 @@ GRPC_VERSION: str
 
 class GatewayServiceStub:
     """What applications call. A credential goes with every call: metadata
-    "authorization: Bearer <API key>". Reads need the role reader, writes the
-    role writer, keys the role admin. Besides its own errors, every RPC may
-    return CREDENTIAL_INVALID, NOT_ALLOWED, INVALID_FIELD, LIMIT_EXCEEDED,
+    "authorization: Bearer <API key, or a JWT where those are accepted>". Reads
+    need the role reader, writes the role writer, unless an RPC says another in
+    its option least_role. Besides its own errors, every RPC may
+    return CREDENTIAL_INVALID, NOT_ALLOWED, INVALID_FIELD, LIMIT_EXCEEDED, RATE_LIMITED,
     DEPENDENCY_DOWN, DEADLINE and INTERNAL (see common/v1/errors.proto).
     """
 
@@ -84,7 +85,8 @@ class GatewayServiceStub:
     """
     IngestStream: _grpc.StreamStreamMultiCallable[_conversations_pb2.IngestStreamRequest, _conversations_pb2.IngestStreamResponse]
     """Stores transcripts chunk by chunk. Each chunk is answered once it is stored for good, in
-    order; the first error ends the stream, and what was answered stays stored. Errors: as Ingest.
+    order; the first error ends the stream, and what was answered stays stored. Over gRPC only: over HTTP, Ingest
+    takes the same chunks one by one. Errors: as Ingest.
     """
     Remember: _grpc.UnaryUnaryMultiCallable[_memories_pb2.RememberRequest, _memories_pb2.RememberResponse]
     """Writes a memory. Errors: RESOURCE_NOT_FOUND (agent, contact)."""
@@ -150,20 +152,34 @@ class GatewayServiceStub:
     reach).
     """
     GetIndexStatus: _grpc.UnaryUnaryMultiCallable[_indexes_pb2.GetIndexStatusRequest, _indexes_pb2.GetIndexStatusResponse]
-    """Says whose vectors answer queries, and how far those of a next model are filled. Errors: DEPENDENCY_DOWN."""
+    """Says which model's vectors answer queries, and how far those of a next model are filled. For operators:
+    it counts the vectors of all tenants. Errors: DEPENDENCY_DOWN.
+    """
     CreateApiKey: _grpc.UnaryUnaryMultiCallable[_administration_pb2.CreateApiKeyRequest, _administration_pb2.CreateApiKeyResponse]
     """Makes an API key; its secret is in this answer and nowhere else. Errors: none of its own."""
+    GetApiKey: _grpc.UnaryUnaryMultiCallable[_administration_pb2.GetApiKeyRequest, _administration_pb2.GetApiKeyResponse]
+    """Reads a key without its secret. Errors: RESOURCE_NOT_FOUND."""
     ListApiKeys: _grpc.UnaryUnaryMultiCallable[_administration_pb2.ListApiKeysRequest, _administration_pb2.ListApiKeysResponse]
     """Lists keys without their secrets, revoked and expired ones too, oldest first. Errors: INVALID_PAGE_TOKEN."""
+    RotateApiKey: _grpc.UnaryUnaryMultiCallable[_administration_pb2.RotateApiKeyRequest, _administration_pb2.RotateApiKeyResponse]
+    """Gives a key a new secret, which is in this answer and nowhere else. The one before goes on working for
+    the overlap; one before that ends at once. Errors: RESOURCE_NOT_FOUND; NOT_ALLOWED (a key that reaches
+    further than the caller); STATE_CONFLICT (the key is revoked or expired).
+    """
     RevokeApiKey: _grpc.UnaryUnaryMultiCallable[_administration_pb2.RevokeApiKeyRequest, _administration_pb2.RevokeApiKeyResponse]
-    """Revokes a key, at once and for good; again is no change. Errors: RESOURCE_NOT_FOUND."""
+    """Revokes a key, at once and for good; again is no change. Errors: RESOURCE_NOT_FOUND; NOT_ALLOWED (a key that
+    reaches further than the caller); STATE_CONFLICT (the tenant's last usable operator's key without limits).
+    """
+    ListApiKeyChanges: _grpc.UnaryUnaryMultiCallable[_administration_pb2.ListApiKeyChangesRequest, _administration_pb2.ListApiKeyChangesResponse]
+    """Lists what was done to keys and by whom, newest first. Errors: INVALID_PAGE_TOKEN."""
 
 @_typing.type_check_only
 class GatewayServiceAsyncStub(GatewayServiceStub):
     """What applications call. A credential goes with every call: metadata
-    "authorization: Bearer <API key>". Reads need the role reader, writes the
-    role writer, keys the role admin. Besides its own errors, every RPC may
-    return CREDENTIAL_INVALID, NOT_ALLOWED, INVALID_FIELD, LIMIT_EXCEEDED,
+    "authorization: Bearer <API key, or a JWT where those are accepted>". Reads
+    need the role reader, writes the role writer, unless an RPC says another in
+    its option least_role. Besides its own errors, every RPC may
+    return CREDENTIAL_INVALID, NOT_ALLOWED, INVALID_FIELD, LIMIT_EXCEEDED, RATE_LIMITED,
     DEPENDENCY_DOWN, DEADLINE and INTERNAL (see common/v1/errors.proto).
     """
 
@@ -210,7 +226,8 @@ class GatewayServiceAsyncStub(GatewayServiceStub):
     """
     IngestStream: _aio.StreamStreamMultiCallable[_conversations_pb2.IngestStreamRequest, _conversations_pb2.IngestStreamResponse]  # type: ignore[assignment]
     """Stores transcripts chunk by chunk. Each chunk is answered once it is stored for good, in
-    order; the first error ends the stream, and what was answered stays stored. Errors: as Ingest.
+    order; the first error ends the stream, and what was answered stays stored. Over gRPC only: over HTTP, Ingest
+    takes the same chunks one by one. Errors: as Ingest.
     """
     Remember: _aio.UnaryUnaryMultiCallable[_memories_pb2.RememberRequest, _memories_pb2.RememberResponse]  # type: ignore[assignment]
     """Writes a memory. Errors: RESOURCE_NOT_FOUND (agent, contact)."""
@@ -276,19 +293,33 @@ class GatewayServiceAsyncStub(GatewayServiceStub):
     reach).
     """
     GetIndexStatus: _aio.UnaryUnaryMultiCallable[_indexes_pb2.GetIndexStatusRequest, _indexes_pb2.GetIndexStatusResponse]  # type: ignore[assignment]
-    """Says whose vectors answer queries, and how far those of a next model are filled. Errors: DEPENDENCY_DOWN."""
+    """Says which model's vectors answer queries, and how far those of a next model are filled. For operators:
+    it counts the vectors of all tenants. Errors: DEPENDENCY_DOWN.
+    """
     CreateApiKey: _aio.UnaryUnaryMultiCallable[_administration_pb2.CreateApiKeyRequest, _administration_pb2.CreateApiKeyResponse]  # type: ignore[assignment]
     """Makes an API key; its secret is in this answer and nowhere else. Errors: none of its own."""
+    GetApiKey: _aio.UnaryUnaryMultiCallable[_administration_pb2.GetApiKeyRequest, _administration_pb2.GetApiKeyResponse]  # type: ignore[assignment]
+    """Reads a key without its secret. Errors: RESOURCE_NOT_FOUND."""
     ListApiKeys: _aio.UnaryUnaryMultiCallable[_administration_pb2.ListApiKeysRequest, _administration_pb2.ListApiKeysResponse]  # type: ignore[assignment]
     """Lists keys without their secrets, revoked and expired ones too, oldest first. Errors: INVALID_PAGE_TOKEN."""
+    RotateApiKey: _aio.UnaryUnaryMultiCallable[_administration_pb2.RotateApiKeyRequest, _administration_pb2.RotateApiKeyResponse]  # type: ignore[assignment]
+    """Gives a key a new secret, which is in this answer and nowhere else. The one before goes on working for
+    the overlap; one before that ends at once. Errors: RESOURCE_NOT_FOUND; NOT_ALLOWED (a key that reaches
+    further than the caller); STATE_CONFLICT (the key is revoked or expired).
+    """
     RevokeApiKey: _aio.UnaryUnaryMultiCallable[_administration_pb2.RevokeApiKeyRequest, _administration_pb2.RevokeApiKeyResponse]  # type: ignore[assignment]
-    """Revokes a key, at once and for good; again is no change. Errors: RESOURCE_NOT_FOUND."""
+    """Revokes a key, at once and for good; again is no change. Errors: RESOURCE_NOT_FOUND; NOT_ALLOWED (a key that
+    reaches further than the caller); STATE_CONFLICT (the tenant's last usable operator's key without limits).
+    """
+    ListApiKeyChanges: _aio.UnaryUnaryMultiCallable[_administration_pb2.ListApiKeyChangesRequest, _administration_pb2.ListApiKeyChangesResponse]  # type: ignore[assignment]
+    """Lists what was done to keys and by whom, newest first. Errors: INVALID_PAGE_TOKEN."""
 
 class GatewayServiceServicer(metaclass=_abc_1.ABCMeta):
     """What applications call. A credential goes with every call: metadata
-    "authorization: Bearer <API key>". Reads need the role reader, writes the
-    role writer, keys the role admin. Besides its own errors, every RPC may
-    return CREDENTIAL_INVALID, NOT_ALLOWED, INVALID_FIELD, LIMIT_EXCEEDED,
+    "authorization: Bearer <API key, or a JWT where those are accepted>". Reads
+    need the role reader, writes the role writer, unless an RPC says another in
+    its option least_role. Besides its own errors, every RPC may
+    return CREDENTIAL_INVALID, NOT_ALLOWED, INVALID_FIELD, LIMIT_EXCEEDED, RATE_LIMITED,
     DEPENDENCY_DOWN, DEADLINE and INTERNAL (see common/v1/errors.proto).
     """
 
@@ -441,7 +472,8 @@ class GatewayServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_conversations_pb2.IngestStreamResponse], _abc.AsyncIterator[_conversations_pb2.IngestStreamResponse]]:
         """Stores transcripts chunk by chunk. Each chunk is answered once it is stored for good, in
-        order; the first error ends the stream, and what was answered stays stored. Errors: as Ingest.
+        order; the first error ends the stream, and what was answered stays stored. Over gRPC only: over HTTP, Ingest
+        takes the same chunks one by one. Errors: as Ingest.
         """
 
     @_abc_1.abstractmethod
@@ -639,7 +671,9 @@ class GatewayServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _indexes_pb2.GetIndexStatusRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_indexes_pb2.GetIndexStatusResponse, _abc.Awaitable[_indexes_pb2.GetIndexStatusResponse]]:
-        """Says whose vectors answer queries, and how far those of a next model are filled. Errors: DEPENDENCY_DOWN."""
+        """Says which model's vectors answer queries, and how far those of a next model are filled. For operators:
+        it counts the vectors of all tenants. Errors: DEPENDENCY_DOWN.
+        """
 
     @_abc_1.abstractmethod
     def CreateApiKey(
@@ -650,6 +684,14 @@ class GatewayServiceServicer(metaclass=_abc_1.ABCMeta):
         """Makes an API key; its secret is in this answer and nowhere else. Errors: none of its own."""
 
     @_abc_1.abstractmethod
+    def GetApiKey(
+        self,
+        request: _administration_pb2.GetApiKeyRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_administration_pb2.GetApiKeyResponse, _abc.Awaitable[_administration_pb2.GetApiKeyResponse]]:
+        """Reads a key without its secret. Errors: RESOURCE_NOT_FOUND."""
+
+    @_abc_1.abstractmethod
     def ListApiKeys(
         self,
         request: _administration_pb2.ListApiKeysRequest,
@@ -658,11 +700,32 @@ class GatewayServiceServicer(metaclass=_abc_1.ABCMeta):
         """Lists keys without their secrets, revoked and expired ones too, oldest first. Errors: INVALID_PAGE_TOKEN."""
 
     @_abc_1.abstractmethod
+    def RotateApiKey(
+        self,
+        request: _administration_pb2.RotateApiKeyRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_administration_pb2.RotateApiKeyResponse, _abc.Awaitable[_administration_pb2.RotateApiKeyResponse]]:
+        """Gives a key a new secret, which is in this answer and nowhere else. The one before goes on working for
+        the overlap; one before that ends at once. Errors: RESOURCE_NOT_FOUND; NOT_ALLOWED (a key that reaches
+        further than the caller); STATE_CONFLICT (the key is revoked or expired).
+        """
+
+    @_abc_1.abstractmethod
     def RevokeApiKey(
         self,
         request: _administration_pb2.RevokeApiKeyRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_administration_pb2.RevokeApiKeyResponse, _abc.Awaitable[_administration_pb2.RevokeApiKeyResponse]]:
-        """Revokes a key, at once and for good; again is no change. Errors: RESOURCE_NOT_FOUND."""
+        """Revokes a key, at once and for good; again is no change. Errors: RESOURCE_NOT_FOUND; NOT_ALLOWED (a key that
+        reaches further than the caller); STATE_CONFLICT (the tenant's last usable operator's key without limits).
+        """
+
+    @_abc_1.abstractmethod
+    def ListApiKeyChanges(
+        self,
+        request: _administration_pb2.ListApiKeyChangesRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_administration_pb2.ListApiKeyChangesResponse, _abc.Awaitable[_administration_pb2.ListApiKeyChangesResponse]]:
+        """Lists what was done to keys and by whom, newest first. Errors: INVALID_PAGE_TOKEN."""
 
 def add_GatewayServiceServicer_to_server(servicer: GatewayServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -25,9 +25,10 @@ _sym_db = _symbol_database.Default()
 from buf.validate import validate_pb2 as buf_dot_validate_dot_validate__pb2
 from palimpsest.common.v1 import recall_pb2 as palimpsest_dot_common_dot_v1_dot_recall__pb2
 from palimpsest.common.v1 import resources_pb2 as palimpsest_dot_common_dot_v1_dot_resources__pb2
+from palimpsest.search.v1 import search_pb2 as palimpsest_dot_search_dot_v1_dot_search__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\"palimpsest/gateway/v1/prompt.proto\x12\x15palimpsest.gateway.v1\x1a\x1b\x62uf/validate/validate.proto\x1a!palimpsest/common/v1/recall.proto\x1a$palimpsest/common/v1/resources.proto\"\xfb\x01\n\x15\x41ssemblePromptRequest\x12\x1c\n\x08\x61gent_id\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12#\n\x0f\x63onversation_id\x18\x02 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12\x1c\n\x07message\x18\x03 \x01(\tB\x0b\xbaH\x08r\x06 \x01(\x80\x80\x02\x12%\n\rbudget_tokens\x18\x04 \x01(\x05\x42\x0e\xbaH\x0b\x1a\x06\x18\x80\x89z(d\xd8\x01\x01\x12\x18\n\x06\x61uthor\x18\x05 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x01\x12@\n\x08wait_for\x18\x06 \x03(\x0b\x32$.palimpsest.common.v1.FreshnessTokenB\x08\xbaH\x05\x92\x01\x02\x10\x64\"m\n\x0eWorkingSources\x12\x15\n\rnotes_version\x18\x01 \x01(\x03\x12\x0c\n\x04task\x18\x02 \x01(\x08\x12\x0f\n\x07turn_id\x18\x03 \x01(\t\x12\x14\n\x0cresult_count\x18\x04 \x01(\x05\x12\x0f\n\x07\x65ntries\x18\x05 \x03(\t\"\x9d\x02\n\x05Layer\x12.\n\x04kind\x18\x01 \x01(\x0e\x32 .palimpsest.gateway.v1.LayerKind\x12\x0c\n\x04text\x18\x02 \x01(\t\x12\x13\n\x0btoken_count\x18\x03 \x01(\x05\x12\x15\n\rbudget_tokens\x18\x04 \x01(\x05\x12\x12\n\nmemory_ids\x18\x05 \x03(\t\x12\x32\n\x08messages\x18\x06 \x03(\x0b\x32 .palimpsest.common.v1.MessageRef\x12\x15\n\romitted_count\x18\x07 \x01(\x03\x12\x13\n\x0boverlay_ids\x18\x08 \x03(\t\x12\x36\n\x07working\x18\t \x01(\x0b\x32%.palimpsest.gateway.v1.WorkingSources\"J\n\rPromptMessage\x12(\n\x04role\x18\x01 \x01(\x0e\x32\x1a.palimpsest.common.v1.Role\x12\x0f\n\x07\x63ontent\x18\x02 \x01(\t\"\xa7\x03\n\x16\x41ssemblePromptResponse\x12,\n\x06layers\x18\x01 \x03(\x0b\x32\x1c.palimpsest.gateway.v1.Layer\x12\x0c\n\x04text\x18\x02 \x01(\t\x12=\n\x0fopenai_messages\x18\x03 \x03(\x0b\x32$.palimpsest.gateway.v1.PromptMessage\x12\x18\n\x10\x61nthropic_system\x18\x04 \x01(\t\x12@\n\x12\x61nthropic_messages\x18\x05 \x03(\x0b\x32$.palimpsest.gateway.v1.PromptMessage\x12\x13\n\x0btoken_count\x18\x06 \x01(\x05\x12\x15\n\rbudget_tokens\x18\x07 \x01(\x05\x12\x36\n\x08\x66\x61ilures\x18\x08 \x03(\x0b\x32$.palimpsest.common.v1.ChannelFailure\x12\x32\n\tunindexed\x18\t \x03(\x0b\x32\x1f.palimpsest.common.v1.Unindexed\x12\x1e\n\x16system_prompt_revision\x18\n \x01(\x03*\xb6\x01\n\tLayerKind\x12\x1a\n\x16LAYER_KIND_UNSPECIFIED\x10\x00\x12\x15\n\x11LAYER_KIND_SYSTEM\x10\x01\x12\x14\n\x10LAYER_KIND_FACTS\x10\x02\x12\x16\n\x12LAYER_KIND_HISTORY\x10\x03\x12\x18\n\x14LAYER_KIND_RETRIEVED\x10\x04\x12\x16\n\x12LAYER_KIND_MESSAGE\x10\x05\x12\x16\n\x12LAYER_KIND_WORKING\x10\x06\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\"palimpsest/gateway/v1/prompt.proto\x12\x15palimpsest.gateway.v1\x1a\x1b\x62uf/validate/validate.proto\x1a!palimpsest/common/v1/recall.proto\x1a$palimpsest/common/v1/resources.proto\x1a!palimpsest/search/v1/search.proto\"\xb8\x02\n\x15\x41ssemblePromptRequest\x12\x1c\n\x08\x61gent_id\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12#\n\x0f\x63onversation_id\x18\x02 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12\x1c\n\x07message\x18\x03 \x01(\tB\x0b\xbaH\x08r\x06 \x01(\x80\x80\x02\x12%\n\rbudget_tokens\x18\x04 \x01(\x05\x42\x0e\xbaH\x0b\x1a\x06\x18\x80\x89z(d\xd8\x01\x01\x12\x18\n\x06\x61uthor\x18\x05 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x01\x12@\n\x08wait_for\x18\x06 \x03(\x0b\x32$.palimpsest.common.v1.FreshnessTokenB\x08\xbaH\x05\x92\x01\x02\x10\x64\x12\x17\n\x05model\x18\x07 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x01\x12\"\n\x11\x61ttractor_version\x18\x08 \x01(\x03\x42\x07\xbaH\x04\"\x02(\x00\"m\n\x0eWorkingSources\x12\x15\n\rnotes_version\x18\x01 \x01(\x03\x12\x0c\n\x04task\x18\x02 \x01(\x08\x12\x0f\n\x07turn_id\x18\x03 \x01(\t\x12\x14\n\x0cresult_count\x18\x04 \x01(\x05\x12\x0f\n\x07\x65ntries\x18\x05 \x03(\t\"w\n\x0e\x44ocumentSource\x12\x30\n\x04type\x18\x01 \x01(\x0e\x32\".palimpsest.search.v1.DocumentType\x12\x13\n\x0b\x64ocument_id\x18\x02 \x01(\t\x12\x0f\n\x07version\x18\x03 \x01(\x03\x12\r\n\x05title\x18\x04 \x01(\t\"\x8b\x03\n\x05Layer\x12.\n\x04kind\x18\x01 \x01(\x0e\x32 .palimpsest.gateway.v1.LayerKind\x12\x0c\n\x04text\x18\x02 \x01(\t\x12\x13\n\x0btoken_count\x18\x03 \x01(\x05\x12\x15\n\rbudget_tokens\x18\x04 \x01(\x05\x12\x12\n\nmemory_ids\x18\x05 \x03(\t\x12\x32\n\x08messages\x18\x06 \x03(\x0b\x32 .palimpsest.common.v1.MessageRef\x12\x15\n\romitted_count\x18\x07 \x01(\x03\x12\x13\n\x0boverlay_ids\x18\x08 \x03(\t\x12\x36\n\x07working\x18\t \x01(\x0b\x32%.palimpsest.gateway.v1.WorkingSources\x12\x38\n\tdocuments\x18\n \x03(\x0b\x32%.palimpsest.gateway.v1.DocumentSource\x12\x19\n\x11\x61ttractor_version\x18\x0b \x01(\x03\x12\x17\n\x0fsummary_version\x18\x0c \x01(\x03\"J\n\rPromptMessage\x12(\n\x04role\x18\x01 \x01(\x0e\x32\x1a.palimpsest.common.v1.Role\x12\x0f\n\x07\x63ontent\x18\x02 \x01(\t\"\xbd\x03\n\x16\x41ssemblePromptResponse\x12,\n\x06layers\x18\x01 \x03(\x0b\x32\x1c.palimpsest.gateway.v1.Layer\x12\x0c\n\x04text\x18\x02 \x01(\t\x12=\n\x0fopenai_messages\x18\x03 \x03(\x0b\x32$.palimpsest.gateway.v1.PromptMessage\x12\x18\n\x10\x61nthropic_system\x18\x04 \x01(\t\x12@\n\x12\x61nthropic_messages\x18\x05 \x03(\x0b\x32$.palimpsest.gateway.v1.PromptMessage\x12\x13\n\x0btoken_count\x18\x06 \x01(\x05\x12\x15\n\rbudget_tokens\x18\x07 \x01(\x05\x12\x36\n\x08\x66\x61ilures\x18\x08 \x03(\x0b\x32$.palimpsest.common.v1.ChannelFailure\x12\x32\n\tunindexed\x18\t \x03(\x0b\x32\x1f.palimpsest.common.v1.Unindexed\x12\x1e\n\x16system_prompt_revision\x18\n \x01(\x03\x12\x14\n\x0c\x65xact_tokens\x18\x0b \x01(\x08*\xb6\x01\n\tLayerKind\x12\x1a\n\x16LAYER_KIND_UNSPECIFIED\x10\x00\x12\x15\n\x11LAYER_KIND_SYSTEM\x10\x01\x12\x14\n\x10LAYER_KIND_FACTS\x10\x02\x12\x16\n\x12LAYER_KIND_HISTORY\x10\x03\x12\x18\n\x14LAYER_KIND_RETRIEVED\x10\x04\x12\x16\n\x12LAYER_KIND_MESSAGE\x10\x05\x12\x16\n\x12LAYER_KIND_WORKING\x10\x06\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -46,16 +47,22 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_ASSEMBLEPROMPTREQUEST'].fields_by_name['author']._serialized_options = b'\272H\005r\003\030\200\001'
   _globals['_ASSEMBLEPROMPTREQUEST'].fields_by_name['wait_for']._loaded_options = None
   _globals['_ASSEMBLEPROMPTREQUEST'].fields_by_name['wait_for']._serialized_options = b'\272H\005\222\001\002\020d'
-  _globals['_LAYERKIND']._serialized_start=1319
-  _globals['_LAYERKIND']._serialized_end=1501
-  _globals['_ASSEMBLEPROMPTREQUEST']._serialized_start=164
-  _globals['_ASSEMBLEPROMPTREQUEST']._serialized_end=415
-  _globals['_WORKINGSOURCES']._serialized_start=417
-  _globals['_WORKINGSOURCES']._serialized_end=526
-  _globals['_LAYER']._serialized_start=529
-  _globals['_LAYER']._serialized_end=814
-  _globals['_PROMPTMESSAGE']._serialized_start=816
-  _globals['_PROMPTMESSAGE']._serialized_end=890
-  _globals['_ASSEMBLEPROMPTRESPONSE']._serialized_start=893
-  _globals['_ASSEMBLEPROMPTRESPONSE']._serialized_end=1316
+  _globals['_ASSEMBLEPROMPTREQUEST'].fields_by_name['model']._loaded_options = None
+  _globals['_ASSEMBLEPROMPTREQUEST'].fields_by_name['model']._serialized_options = b'\272H\005r\003\030\200\001'
+  _globals['_ASSEMBLEPROMPTREQUEST'].fields_by_name['attractor_version']._loaded_options = None
+  _globals['_ASSEMBLEPROMPTREQUEST'].fields_by_name['attractor_version']._serialized_options = b'\272H\004\"\002(\000'
+  _globals['_LAYERKIND']._serialized_start=1668
+  _globals['_LAYERKIND']._serialized_end=1850
+  _globals['_ASSEMBLEPROMPTREQUEST']._serialized_start=199
+  _globals['_ASSEMBLEPROMPTREQUEST']._serialized_end=511
+  _globals['_WORKINGSOURCES']._serialized_start=513
+  _globals['_WORKINGSOURCES']._serialized_end=622
+  _globals['_DOCUMENTSOURCE']._serialized_start=624
+  _globals['_DOCUMENTSOURCE']._serialized_end=743
+  _globals['_LAYER']._serialized_start=746
+  _globals['_LAYER']._serialized_end=1141
+  _globals['_PROMPTMESSAGE']._serialized_start=1143
+  _globals['_PROMPTMESSAGE']._serialized_end=1217
+  _globals['_ASSEMBLEPROMPTRESPONSE']._serialized_start=1220
+  _globals['_ASSEMBLEPROMPTRESPONSE']._serialized_end=1665
 # @@protoc_insertion_point(module_scope)

@@ -10,6 +10,7 @@ from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from palimpsest.common.v1 import recall_pb2 as _recall_pb2
 from palimpsest.common.v1 import resources_pb2 as _resources_pb2
+from palimpsest.search.v1 import search_pb2 as _search_pb2
 import builtins as _builtins
 import sys
 import typing as _typing
@@ -32,11 +33,11 @@ class _LayerKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_LayerKind.V
     LAYER_KIND_SYSTEM: _LayerKind.ValueType  # 1
     """The conversation's system prompt as it was frozen, and the rule about fenced text."""
     LAYER_KIND_FACTS: _LayerKind.ValueType  # 2
-    """Memories shown at any rate: pinned, agent-wide, the person's."""
+    """The attractor's themes, and memories shown at any rate: pinned, agent-wide, the person's."""
     LAYER_KIND_HISTORY: _LayerKind.ValueType  # 3
     """The conversation: its first messages, summaries of those between, and its newest ones."""
     LAYER_KIND_RETRIEVED: _LayerKind.ValueType  # 4
-    """Older messages and memories that match the new message."""
+    """Older messages, memories and parts of derived documents that match the new message."""
     LAYER_KIND_MESSAGE: _LayerKind.ValueType  # 5
     """The user's new message."""
     LAYER_KIND_WORKING: _LayerKind.ValueType  # 6
@@ -52,11 +53,11 @@ LAYER_KIND_UNSPECIFIED: LayerKind.ValueType  # 0
 LAYER_KIND_SYSTEM: LayerKind.ValueType  # 1
 """The conversation's system prompt as it was frozen, and the rule about fenced text."""
 LAYER_KIND_FACTS: LayerKind.ValueType  # 2
-"""Memories shown at any rate: pinned, agent-wide, the person's."""
+"""The attractor's themes, and memories shown at any rate: pinned, agent-wide, the person's."""
 LAYER_KIND_HISTORY: LayerKind.ValueType  # 3
 """The conversation: its first messages, summaries of those between, and its newest ones."""
 LAYER_KIND_RETRIEVED: LayerKind.ValueType  # 4
-"""Older messages and memories that match the new message."""
+"""Older messages, memories and parts of derived documents that match the new message."""
 LAYER_KIND_MESSAGE: LayerKind.ValueType  # 5
 """The user's new message."""
 LAYER_KIND_WORKING: LayerKind.ValueType  # 6
@@ -77,6 +78,8 @@ class AssemblePromptRequest(_message.Message):
     BUDGET_TOKENS_FIELD_NUMBER: _builtins.int
     AUTHOR_FIELD_NUMBER: _builtins.int
     WAIT_FOR_FIELD_NUMBER: _builtins.int
+    MODEL_FIELD_NUMBER: _builtins.int
+    ATTRACTOR_VERSION_FIELD_NUMBER: _builtins.int
     agent_id: _builtins.str
     """The agent."""
     conversation_id: _builtins.str
@@ -87,6 +90,12 @@ class AssemblePromptRequest(_message.Message):
     """Most tokens of the whole prompt, 100 to 2,000,000. Default 8,000."""
     author: _builtins.str
     """Who writes the message, at most 128 characters. Default: not named."""
+    model: _builtins.str
+    """The model whose tokens are meant. With a tokenizer configured for it, tokens are exact; else, and by
+    default, they are estimated.
+    """
+    attractor_version: _builtins.int
+    """The version of the agent's attractor to use. Default 0: the pinned one, else the newest."""
     @_builtins.property
     def wait_for(self) -> _containers.RepeatedCompositeFieldContainer[_resources_pb2.FreshnessToken]:
         """Wait, within the deadline, until these are indexed. At most 100."""
@@ -100,10 +109,12 @@ class AssemblePromptRequest(_message.Message):
         budget_tokens: _builtins.int = ...,
         author: _builtins.str = ...,
         wait_for: _abc.Iterable[_resources_pb2.FreshnessToken] | None = ...,
+        model: _builtins.str = ...,
+        attractor_version: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["agent_id", b"agent_id", "author", b"author", "budget_tokens", b"budget_tokens", "conversation_id", b"conversation_id", "message", b"message", "wait_for", b"wait_for"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["agent_id", b"agent_id", "attractor_version", b"attractor_version", "author", b"author", "budget_tokens", b"budget_tokens", "conversation_id", b"conversation_id", "message", b"message", "model", b"model", "wait_for", b"wait_for"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -150,6 +161,40 @@ class WorkingSources(_message.Message):
 Global___WorkingSources: _TypeAlias = WorkingSources  # noqa: Y015
 
 @_typing.final
+class DocumentSource(_message.Message):
+    """A derived document of which a part is shown."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TYPE_FIELD_NUMBER: _builtins.int
+    DOCUMENT_ID_FIELD_NUMBER: _builtins.int
+    VERSION_FIELD_NUMBER: _builtins.int
+    TITLE_FIELD_NUMBER: _builtins.int
+    type: _search_pb2.DocumentType.ValueType
+    """What it is."""
+    document_id: _builtins.str
+    """Its id, as in a hit of SearchDocuments."""
+    version: _builtins.int
+    """The version that is shown; 0 for a branch, which has none. Of a theme it is the attractor's."""
+    title: _builtins.str
+    """Its title."""
+    def __init__(
+        self,
+        *,
+        type: _search_pb2.DocumentType.ValueType = ...,
+        document_id: _builtins.str = ...,
+        version: _builtins.int = ...,
+        title: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["document_id", b"document_id", "title", b"title", "type", b"type", "version", b"version"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DocumentSource: _TypeAlias = DocumentSource  # noqa: Y015
+
+@_typing.final
 class Layer(_message.Message):
     """A layer as it stands in the prompt."""
 
@@ -164,16 +209,23 @@ class Layer(_message.Message):
     OMITTED_COUNT_FIELD_NUMBER: _builtins.int
     OVERLAY_IDS_FIELD_NUMBER: _builtins.int
     WORKING_FIELD_NUMBER: _builtins.int
+    DOCUMENTS_FIELD_NUMBER: _builtins.int
+    ATTRACTOR_VERSION_FIELD_NUMBER: _builtins.int
+    SUMMARY_VERSION_FIELD_NUMBER: _builtins.int
     kind: Global___LayerKind.ValueType
     """Which."""
     text: _builtins.str
     """Its text; empty when it has nothing to show."""
     token_count: _builtins.int
-    """Estimated tokens of the text."""
+    """Tokens of the text."""
     budget_tokens: _builtins.int
     """What it may use at the most."""
     omitted_count: _builtins.int
     """How many messages of the path are neither shown nor under a summary that is (history only)."""
+    attractor_version: _builtins.int
+    """The version of the attractor whose themes are in it (facts only); 0 where none is shown."""
+    summary_version: _builtins.int
+    """The version of the conversation's rolling summary that is in it (history only); 0 where none is shown."""
     @_builtins.property
     def memory_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Ids of the memories in it."""
@@ -190,6 +242,10 @@ class Layer(_message.Message):
     def working(self) -> Global___WorkingSources:
         """What it shows (working memory only)."""
 
+    @_builtins.property
+    def documents(self) -> _containers.RepeatedCompositeFieldContainer[Global___DocumentSource]:
+        """The derived documents in it (retrieved context only)."""
+
     def __init__(
         self,
         *,
@@ -202,10 +258,13 @@ class Layer(_message.Message):
         omitted_count: _builtins.int = ...,
         overlay_ids: _abc.Iterable[_builtins.str] | None = ...,
         working: Global___WorkingSources | None = ...,
+        documents: _abc.Iterable[Global___DocumentSource] | None = ...,
+        attractor_version: _builtins.int = ...,
+        summary_version: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["working", b"working"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["budget_tokens", b"budget_tokens", "kind", b"kind", "memory_ids", b"memory_ids", "messages", b"messages", "omitted_count", b"omitted_count", "overlay_ids", b"overlay_ids", "text", b"text", "token_count", b"token_count", "working", b"working"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["attractor_version", b"attractor_version", "budget_tokens", b"budget_tokens", "documents", b"documents", "kind", b"kind", "memory_ids", b"memory_ids", "messages", b"messages", "omitted_count", b"omitted_count", "overlay_ids", b"overlay_ids", "summary_version", b"summary_version", "text", b"text", "token_count", b"token_count", "working", b"working"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -253,16 +312,19 @@ class AssemblePromptResponse(_message.Message):
     FAILURES_FIELD_NUMBER: _builtins.int
     UNINDEXED_FIELD_NUMBER: _builtins.int
     SYSTEM_PROMPT_REVISION_FIELD_NUMBER: _builtins.int
+    EXACT_TOKENS_FIELD_NUMBER: _builtins.int
     text: _builtins.str
     """The whole prompt as one text."""
     anthropic_system: _builtins.str
     """For Anthropic-style APIs: the system text."""
     token_count: _builtins.int
-    """Estimated tokens of the whole."""
+    """Tokens of the whole."""
     budget_tokens: _builtins.int
     """The budget that was kept to."""
     system_prompt_revision: _builtins.int
     """Which revision of the conversation's frozen system prompt this is; see WorkingMemoryService."""
+    exact_tokens: _builtins.bool
+    """Whether tokens are a tokenizer's, rather than an estimate."""
     @_builtins.property
     def layers(self) -> _containers.RepeatedCompositeFieldContainer[Global___Layer]:
         """The layers, in order."""
@@ -298,10 +360,11 @@ class AssemblePromptResponse(_message.Message):
         failures: _abc.Iterable[_recall_pb2.ChannelFailure] | None = ...,
         unindexed: _abc.Iterable[_resources_pb2.Unindexed] | None = ...,
         system_prompt_revision: _builtins.int = ...,
+        exact_tokens: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["anthropic_messages", b"anthropic_messages", "anthropic_system", b"anthropic_system", "budget_tokens", b"budget_tokens", "failures", b"failures", "layers", b"layers", "openai_messages", b"openai_messages", "system_prompt_revision", b"system_prompt_revision", "text", b"text", "token_count", b"token_count", "unindexed", b"unindexed"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["anthropic_messages", b"anthropic_messages", "anthropic_system", b"anthropic_system", "budget_tokens", b"budget_tokens", "exact_tokens", b"exact_tokens", "failures", b"failures", "layers", b"layers", "openai_messages", b"openai_messages", "system_prompt_revision", b"system_prompt_revision", "text", b"text", "token_count", b"token_count", "unindexed", b"unindexed"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -23,13 +23,14 @@ _sym_db = _symbol_database.Default()
 
 
 from buf.validate import validate_pb2 as buf_dot_validate_dot_validate__pb2
+from google.api import annotations_pb2 as google_dot_api_dot_annotations__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 from palimpsest.common.v1 import resources_pb2 as palimpsest_dot_common_dot_v1_dot_resources__pb2
 from palimpsest.history.v1 import overlays_pb2 as palimpsest_dot_history_dot_v1_dot_overlays__pb2
 from palimpsest.history.v1 import windows_pb2 as palimpsest_dot_history_dot_v1_dot_windows__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n#palimpsest/history/v1/history.proto\x12\x15palimpsest.history.v1\x1a\x1b\x62uf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a$palimpsest/common/v1/resources.proto\x1a$palimpsest/history/v1/overlays.proto\x1a#palimpsest/history/v1/windows.proto\"\xc2\x01\n\x0fListPathRequest\x12\x1c\n\x08\x61gent_id\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12#\n\x0f\x63onversation_id\x18\x02 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12\x19\n\x07leaf_id\x18\x03 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x01\x12\x14\n\x0cnewest_first\x18\x04 \x01(\x08\x12\x1d\n\tpage_size\x18\x05 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\xe8\x07(\x00\x12\x1c\n\npage_token\x18\x06 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x08\"\\\n\x10ListPathResponse\x12/\n\x08messages\x18\x01 \x03(\x0b\x32\x1d.palimpsest.common.v1.Message\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\xb3\x01\n\x13ListBranchesRequest\x12\x1c\n\x08\x61gent_id\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12#\n\x0f\x63onversation_id\x18\x02 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12\x1c\n\nmessage_id\x18\x03 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x01\x12\x1d\n\tpage_size\x18\x04 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\xe8\x07(\x00\x12\x1c\n\npage_token\x18\x05 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x08\"n\n\x06\x42ranch\x12\x34\n\rfirst_message\x18\x01 \x01(\x0b\x32\x1d.palimpsest.common.v1.Message\x12\x0f\n\x07leaf_id\x18\x02 \x01(\t\x12\r\n\x05\x64\x65pth\x18\x03 \x01(\x03\x12\x0e\n\x06\x61\x63tive\x18\x04 \x01(\x08\"`\n\x14ListBranchesResponse\x12/\n\x08\x62ranches\x18\x01 \x03(\x0b\x32\x1d.palimpsest.history.v1.Branch\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"v\n\x11SwitchLeafRequest\x12\x1c\n\x08\x61gent_id\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12#\n\x0f\x63onversation_id\x18\x02 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12\x1e\n\nmessage_id\x18\x03 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\"N\n\x12SwitchLeafResponse\x12\x38\n\x0c\x63onversation\x18\x01 \x01(\x0b\x32\".palimpsest.common.v1.Conversation\"\xd6\x01\n\x17\x46orkConversationRequest\x12\x1c\n\x08\x61gent_id\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12#\n\x0f\x63onversation_id\x18\x02 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12\x1e\n\nmessage_id\x18\x03 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12?\n\x13new_conversation_id\x18\x04 \x01(\tB\"\xbaH\x1fr\x1a\x32\x18^[A-Za-z0-9._:-]{1,128}$\xd8\x01\x01\x12\x17\n\x05title\x18\x05 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x02\"T\n\x18\x46orkConversationResponse\x12\x38\n\x0c\x63onversation\x18\x01 \x01(\x0b\x32\".palimpsest.common.v1.Conversation\"\xb6\x01\n\x19RenderConversationRequest\x12\x1c\n\x08\x61gent_id\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12#\n\x0f\x63onversation_id\x18\x02 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12\x19\n\x07leaf_id\x18\x03 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x01\x12\x1d\n\tpage_size\x18\x04 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\xe8\x07(\x00\x12\x1c\n\npage_token\x18\x05 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x08\"\xa1\x01\n\rRenderedRange\x12/\n\x07overlay\x18\x01 \x01(\x0b\x32\x1e.palimpsest.history.v1.Overlay\x12.\n\x06\x66olded\x18\x02 \x03(\x0b\x32\x1e.palimpsest.history.v1.Overlay\x12/\n\x08messages\x18\x03 \x03(\x0b\x32\x1d.palimpsest.common.v1.Message\"y\n\x1aRenderConversationResponse\x12\x34\n\x06ranges\x18\x01 \x03(\x0b\x32$.palimpsest.history.v1.RenderedRange\x12\x0c\n\x04text\x18\x02 \x01(\t\x12\x17\n\x0fnext_page_token\x18\x03 \x01(\t\"\xab\x01\n\x18WatchConversationRequest\x12\x1c\n\x08\x61gent_id\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12#\n\x0f\x63onversation_id\x18\x02 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12!\n\x0e\x61\x66ter_sequence\x18\x03 \x01(\x03\x42\x07\xbaH\x04\"\x02(\x00H\x00\x12 \n\x0cresume_token\x18\x04 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x08H\x00\x42\x07\n\x05start\"A\n\rOverlayChange\x12\x30\n\x08overlays\x18\x01 \x03(\x0b\x32\x1e.palimpsest.history.v1.Overlay\"u\n\x0f\x44\x65rivedProgress\x12\x0f\n\x07leaf_id\x18\x01 \x01(\t\x12\x14\n\x0cstored_count\x18\x02 \x01(\x03\x12\r\n\x05\x64\x65pth\x18\x03 \x01(\x03\x12\x15\n\rcovered_count\x18\x04 \x01(\x03\x12\x15\n\rindexed_count\x18\x05 \x01(\x03\"\xe8\x01\n\x19WatchConversationResponse\x12\x30\n\x07message\x18\x01 \x01(\x0b\x32\x1d.palimpsest.common.v1.MessageH\x00\x12>\n\x0eoverlay_change\x18\x02 \x01(\x0b\x32$.palimpsest.history.v1.OverlayChangeH\x00\x12:\n\x08progress\x18\x03 \x01(\x0b\x32&.palimpsest.history.v1.DerivedProgressH\x00\x12\x14\n\x0cresume_token\x18\x04 \x01(\tB\x07\n\x05\x65vent\"=\n\nCallTokens\x12\x16\n\x05input\x18\x01 \x01(\x03\x42\x07\xbaH\x04\"\x02(\x00\x12\x17\n\x06output\x18\x02 \x01(\x03\x42\x07\xbaH\x04\"\x02(\x00\"@\n\tCallTexts\x12\x18\n\x05input\x18\x01 \x01(\tB\t\xbaH\x06r\x04(\x80\x80@\x12\x19\n\x06output\x18\x02 \x01(\tB\t\xbaH\x06r\x04(\x80\x80@\"\x81\x02\n\x12RecordUsageRequest\x12\x1c\n\x08\x61gent_id\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12!\n\x0f\x63onversation_id\x18\x02 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x01\x12\x17\n\x04tier\x18\x03 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18@\x12\x19\n\x05model\x18\x04 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12\x33\n\x06tokens\x18\x05 \x01(\x0b\x32!.palimpsest.history.v1.CallTokensH\x00\x12\x31\n\x05texts\x18\x06 \x01(\x0b\x32 .palimpsest.history.v1.CallTextsH\x00\x42\x0e\n\x05spent\x12\x05\xbaH\x02\x08\x01\"H\n\x13RecordUsageResponse\x12\x31\n\x06tokens\x18\x01 \x01(\x0b\x32!.palimpsest.history.v1.CallTokens\"\xb0\x01\n\x0fGetUsageRequest\x12\x1c\n\x08\x61gent_id\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12!\n\x0f\x63onversation_id\x18\x02 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x01\x12.\n\nstart_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08\x65nd_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\xbe\x01\n\x08UsageRow\x12\'\n\x03\x64\x61y\x18\x01 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x17\n\x0f\x63onversation_id\x18\x02 \x01(\t\x12\x0c\n\x04tier\x18\x03 \x01(\t\x12\r\n\x05model\x18\x04 \x01(\t\x12\r\n\x05\x63\x61lls\x18\x05 \x01(\x03\x12\x17\n\x0f\x65stimated_calls\x18\x06 \x01(\x03\x12\x14\n\x0cinput_tokens\x18\x07 \x01(\x03\x12\x15\n\routput_tokens\x18\x08 \x01(\x03\"A\n\x10GetUsageResponse\x12-\n\x04rows\x18\x01 \x03(\x0b\x32\x1f.palimpsest.history.v1.UsageRow2\xa0\n\n\x0eHistoryService\x12\x63\n\tGetWindow\x12\'.palimpsest.history.v1.GetWindowRequest\x1a(.palimpsest.history.v1.GetWindowResponse\"\x03\x90\x02\x01\x12`\n\x08ListPath\x12&.palimpsest.history.v1.ListPathRequest\x1a\'.palimpsest.history.v1.ListPathResponse\"\x03\x90\x02\x01\x12l\n\x0cListBranches\x12*.palimpsest.history.v1.ListBranchesRequest\x1a+.palimpsest.history.v1.ListBranchesResponse\"\x03\x90\x02\x01\x12\x61\n\nSwitchLeaf\x12(.palimpsest.history.v1.SwitchLeafRequest\x1a).palimpsest.history.v1.SwitchLeafResponse\x12s\n\x10\x46orkConversation\x12..palimpsest.history.v1.ForkConversationRequest\x1a/.palimpsest.history.v1.ForkConversationResponse\x12~\n\x12RenderConversation\x12\x30.palimpsest.history.v1.RenderConversationRequest\x1a\x31.palimpsest.history.v1.RenderConversationResponse\"\x03\x90\x02\x01\x12\x61\n\nPutOverlay\x12(.palimpsest.history.v1.PutOverlayRequest\x1a).palimpsest.history.v1.PutOverlayResponse\x12l\n\x0cListOverlays\x12*.palimpsest.history.v1.ListOverlaysRequest\x1a+.palimpsest.history.v1.ListOverlaysResponse\"\x03\x90\x02\x01\x12i\n\x0bGetCoverage\x12).palimpsest.history.v1.GetCoverageRequest\x1a*.palimpsest.history.v1.GetCoverageResponse\"\x03\x90\x02\x01\x12}\n\x11WatchConversation\x12/.palimpsest.history.v1.WatchConversationRequest\x1a\x30.palimpsest.history.v1.WatchConversationResponse\"\x03\x90\x02\x01\x30\x01\x12\x64\n\x0bRecordUsage\x12).palimpsest.history.v1.RecordUsageRequest\x1a*.palimpsest.history.v1.RecordUsageResponse\x12`\n\x08GetUsage\x12&.palimpsest.history.v1.GetUsageRequest\x1a\'.palimpsest.history.v1.GetUsageResponse\"\x03\x90\x02\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n#palimpsest/history/v1/history.proto\x12\x15palimpsest.history.v1\x1a\x1b\x62uf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a$palimpsest/common/v1/resources.proto\x1a$palimpsest/history/v1/overlays.proto\x1a#palimpsest/history/v1/windows.proto\"\xe0\x01\n\x0fListPathRequest\x12\x1c\n\x08\x61gent_id\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12#\n\x0f\x63onversation_id\x18\x02 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12\x19\n\x07leaf_id\x18\x03 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x01\x12\x14\n\x0cnewest_first\x18\x04 \x01(\x08\x12\x1d\n\tpage_size\x18\x05 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\xe8\x07(\x00\x12\x1c\n\npage_token\x18\x06 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x08\x12\x1c\n\x0b\x61\x66ter_depth\x18\x07 \x01(\x03\x42\x07\xbaH\x04\"\x02(\x00\"\\\n\x10ListPathResponse\x12/\n\x08messages\x18\x01 \x03(\x0b\x32\x1d.palimpsest.common.v1.Message\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\xb3\x01\n\x13ListBranchesRequest\x12\x1c\n\x08\x61gent_id\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12#\n\x0f\x63onversation_id\x18\x02 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12\x1c\n\nmessage_id\x18\x03 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x01\x12\x1d\n\tpage_size\x18\x04 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\xe8\x07(\x00\x12\x1c\n\npage_token\x18\x05 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x08\"n\n\x06\x42ranch\x12\x34\n\rfirst_message\x18\x01 \x01(\x0b\x32\x1d.palimpsest.common.v1.Message\x12\x0f\n\x07leaf_id\x18\x02 \x01(\t\x12\r\n\x05\x64\x65pth\x18\x03 \x01(\x03\x12\x0e\n\x06\x61\x63tive\x18\x04 \x01(\x08\"`\n\x14ListBranchesResponse\x12/\n\x08\x62ranches\x18\x01 \x03(\x0b\x32\x1d.palimpsest.history.v1.Branch\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"v\n\x11SwitchLeafRequest\x12\x1c\n\x08\x61gent_id\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12#\n\x0f\x63onversation_id\x18\x02 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12\x1e\n\nmessage_id\x18\x03 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\"N\n\x12SwitchLeafResponse\x12\x38\n\x0c\x63onversation\x18\x01 \x01(\x0b\x32\".palimpsest.common.v1.Conversation\"\xd6\x01\n\x17\x46orkConversationRequest\x12\x1c\n\x08\x61gent_id\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12#\n\x0f\x63onversation_id\x18\x02 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12\x1e\n\nmessage_id\x18\x03 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12?\n\x13new_conversation_id\x18\x04 \x01(\tB\"\xbaH\x1fr\x1a\x32\x18^[A-Za-z0-9._:-]{1,128}$\xd8\x01\x01\x12\x17\n\x05title\x18\x05 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x02\"T\n\x18\x46orkConversationResponse\x12\x38\n\x0c\x63onversation\x18\x01 \x01(\x0b\x32\".palimpsest.common.v1.Conversation\"\xb6\x01\n\x19RenderConversationRequest\x12\x1c\n\x08\x61gent_id\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12#\n\x0f\x63onversation_id\x18\x02 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12\x19\n\x07leaf_id\x18\x03 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x01\x12\x1d\n\tpage_size\x18\x04 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\xe8\x07(\x00\x12\x1c\n\npage_token\x18\x05 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x08\"\xa1\x01\n\rRenderedRange\x12/\n\x07overlay\x18\x01 \x01(\x0b\x32\x1e.palimpsest.history.v1.Overlay\x12.\n\x06\x66olded\x18\x02 \x03(\x0b\x32\x1e.palimpsest.history.v1.Overlay\x12/\n\x08messages\x18\x03 \x03(\x0b\x32\x1d.palimpsest.common.v1.Message\"y\n\x1aRenderConversationResponse\x12\x34\n\x06ranges\x18\x01 \x03(\x0b\x32$.palimpsest.history.v1.RenderedRange\x12\x0c\n\x04text\x18\x02 \x01(\t\x12\x17\n\x0fnext_page_token\x18\x03 \x01(\t\"\xab\x01\n\x18WatchConversationRequest\x12\x1c\n\x08\x61gent_id\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12#\n\x0f\x63onversation_id\x18\x02 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12!\n\x0e\x61\x66ter_sequence\x18\x03 \x01(\x03\x42\x07\xbaH\x04\"\x02(\x00H\x00\x12 \n\x0cresume_token\x18\x04 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x08H\x00\x42\x07\n\x05start\"A\n\rOverlayChange\x12\x30\n\x08overlays\x18\x01 \x03(\x0b\x32\x1e.palimpsest.history.v1.Overlay\"u\n\x0f\x44\x65rivedProgress\x12\x0f\n\x07leaf_id\x18\x01 \x01(\t\x12\x14\n\x0cstored_count\x18\x02 \x01(\x03\x12\r\n\x05\x64\x65pth\x18\x03 \x01(\x03\x12\x15\n\rcovered_count\x18\x04 \x01(\x03\x12\x15\n\rindexed_count\x18\x05 \x01(\x03\"\xe8\x01\n\x19WatchConversationResponse\x12\x30\n\x07message\x18\x01 \x01(\x0b\x32\x1d.palimpsest.common.v1.MessageH\x00\x12>\n\x0eoverlay_change\x18\x02 \x01(\x0b\x32$.palimpsest.history.v1.OverlayChangeH\x00\x12:\n\x08progress\x18\x03 \x01(\x0b\x32&.palimpsest.history.v1.DerivedProgressH\x00\x12\x14\n\x0cresume_token\x18\x04 \x01(\tB\x07\n\x05\x65vent\"=\n\nCallTokens\x12\x16\n\x05input\x18\x01 \x01(\x03\x42\x07\xbaH\x04\"\x02(\x00\x12\x17\n\x06output\x18\x02 \x01(\x03\x42\x07\xbaH\x04\"\x02(\x00\"@\n\tCallTexts\x12\x18\n\x05input\x18\x01 \x01(\tB\t\xbaH\x06r\x04(\x80\x80@\x12\x19\n\x06output\x18\x02 \x01(\tB\t\xbaH\x06r\x04(\x80\x80@\"z\n\x07\x43\x61llSum\x12\x1a\n\x05\x63\x61lls\x18\x01 \x01(\x03\x42\x0b\xbaH\x08\"\x06\x18\xc0\x84=(\x01\x12 \n\x0f\x65stimated_calls\x18\x02 \x01(\x03\x42\x07\xbaH\x04\"\x02(\x00\x12\x31\n\x06tokens\x18\x03 \x01(\x0b\x32!.palimpsest.history.v1.CallTokens\"\xb0\x02\n\x12RecordUsageRequest\x12\x1c\n\x08\x61gent_id\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12!\n\x0f\x63onversation_id\x18\x02 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x01\x12\x17\n\x04tier\x18\x03 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18@\x12\x19\n\x05model\x18\x04 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12\x33\n\x06tokens\x18\x05 \x01(\x0b\x32!.palimpsest.history.v1.CallTokensH\x00\x12\x31\n\x05texts\x18\x06 \x01(\x0b\x32 .palimpsest.history.v1.CallTextsH\x00\x12-\n\x03sum\x18\x07 \x01(\x0b\x32\x1e.palimpsest.history.v1.CallSumH\x00\x42\x0e\n\x05spent\x12\x05\xbaH\x02\x08\x01\"H\n\x13RecordUsageResponse\x12\x31\n\x06tokens\x18\x01 \x01(\x0b\x32!.palimpsest.history.v1.CallTokens\"\xb0\x01\n\x0fGetUsageRequest\x12\x1c\n\x08\x61gent_id\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12!\n\x0f\x63onversation_id\x18\x02 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x01\x12.\n\nstart_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08\x65nd_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\xbe\x01\n\x08UsageRow\x12\'\n\x03\x64\x61y\x18\x01 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x17\n\x0f\x63onversation_id\x18\x02 \x01(\t\x12\x0c\n\x04tier\x18\x03 \x01(\t\x12\r\n\x05model\x18\x04 \x01(\t\x12\r\n\x05\x63\x61lls\x18\x05 \x01(\x03\x12\x17\n\x0f\x65stimated_calls\x18\x06 \x01(\x03\x12\x14\n\x0cinput_tokens\x18\x07 \x01(\x03\x12\x15\n\routput_tokens\x18\x08 \x01(\x03\"A\n\x10GetUsageResponse\x12-\n\x04rows\x18\x01 \x03(\x0b\x32\x1f.palimpsest.history.v1.UsageRow2\x8d\x12\n\x0eHistoryService\x12\xa7\x01\n\tGetWindow\x12\'.palimpsest.history.v1.GetWindowRequest\x1a(.palimpsest.history.v1.GetWindowResponse\"G\x90\x02\x01\x82\xd3\xe4\x93\x02>\x12</v1/agents/{agent_id}/conversations/{conversation_id}/window\x12\xa2\x01\n\x08ListPath\x12&.palimpsest.history.v1.ListPathRequest\x1a\'.palimpsest.history.v1.ListPathResponse\"E\x90\x02\x01\x82\xd3\xe4\x93\x02<\x12:/v1/agents/{agent_id}/conversations/{conversation_id}/path\x12\xb2\x01\n\x0cListBranches\x12*.palimpsest.history.v1.ListBranchesRequest\x1a+.palimpsest.history.v1.ListBranchesResponse\"I\x90\x02\x01\x82\xd3\xe4\x93\x02@\x12>/v1/agents/{agent_id}/conversations/{conversation_id}/branches\x12\xae\x01\n\nSwitchLeaf\x12(.palimpsest.history.v1.SwitchLeafRequest\x1a).palimpsest.history.v1.SwitchLeafResponse\"K\x82\xd3\xe4\x93\x02\x45\"@/v1/agents/{agent_id}/conversations/{conversation_id}:switchLeaf:\x01*\x12\xba\x01\n\x10\x46orkConversation\x12..palimpsest.history.v1.ForkConversationRequest\x1a/.palimpsest.history.v1.ForkConversationResponse\"E\x82\xd3\xe4\x93\x02?\":/v1/agents/{agent_id}/conversations/{conversation_id}:fork:\x01*\x12\xc5\x01\n\x12RenderConversation\x12\x30.palimpsest.history.v1.RenderConversationRequest\x1a\x31.palimpsest.history.v1.RenderConversationResponse\"J\x90\x02\x01\x82\xd3\xe4\x93\x02\x41\x12?/v1/agents/{agent_id}/conversations/{conversation_id}/rendering\x12\x80\x02\n\nPutOverlay\x12(.palimpsest.history.v1.PutOverlayRequest\x1a).palimpsest.history.v1.PutOverlayResponse\"\x9c\x01\x82\xd3\xe4\x93\x02\x95\x01\">/v1/agents/{agent_id}/conversations/{conversation_id}/overlays:\x01*ZP\x1aK/v1/agents/{agent_id}/conversations/{conversation_id}/overlays/{overlay_id}:\x01*\x12\xb2\x01\n\x0cListOverlays\x12*.palimpsest.history.v1.ListOverlaysRequest\x1a+.palimpsest.history.v1.ListOverlaysResponse\"I\x90\x02\x01\x82\xd3\xe4\x93\x02@\x12>/v1/agents/{agent_id}/conversations/{conversation_id}/overlays\x12\xaf\x01\n\x0bGetCoverage\x12).palimpsest.history.v1.GetCoverageRequest\x1a*.palimpsest.history.v1.GetCoverageResponse\"I\x90\x02\x01\x82\xd3\xe4\x93\x02@\x12>/v1/agents/{agent_id}/conversations/{conversation_id}/coverage\x12\xc0\x01\n\x11WatchConversation\x12/.palimpsest.history.v1.WatchConversationRequest\x1a\x30.palimpsest.history.v1.WatchConversationResponse\"F\x90\x02\x01\x82\xd3\xe4\x93\x02=\x12;/v1/agents/{agent_id}/conversations/{conversation_id}:watch0\x01\x12\xce\x01\n\x0bRecordUsage\x12).palimpsest.history.v1.RecordUsageRequest\x1a*.palimpsest.history.v1.RecordUsageResponse\"h\x82\xd3\xe4\x93\x02\x62\"\x1b/v1/agents/{agent_id}/usage:\x01*Z@\";/v1/agents/{agent_id}/conversations/{conversation_id}/usage:\x01*\x12\xc2\x01\n\x08GetUsage\x12&.palimpsest.history.v1.GetUsageRequest\x1a\'.palimpsest.history.v1.GetUsageResponse\"e\x90\x02\x01\x82\xd3\xe4\x93\x02\\\x12\x1b/v1/agents/{agent_id}/usageZ=\x12;/v1/agents/{agent_id}/conversations/{conversation_id}/usageb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -46,6 +47,8 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_LISTPATHREQUEST'].fields_by_name['page_size']._serialized_options = b'\272H\007\032\005\030\350\007(\000'
   _globals['_LISTPATHREQUEST'].fields_by_name['page_token']._loaded_options = None
   _globals['_LISTPATHREQUEST'].fields_by_name['page_token']._serialized_options = b'\272H\005r\003\030\200\010'
+  _globals['_LISTPATHREQUEST'].fields_by_name['after_depth']._loaded_options = None
+  _globals['_LISTPATHREQUEST'].fields_by_name['after_depth']._serialized_options = b'\272H\004\"\002(\000'
   _globals['_LISTBRANCHESREQUEST'].fields_by_name['agent_id']._loaded_options = None
   _globals['_LISTBRANCHESREQUEST'].fields_by_name['agent_id']._serialized_options = b'\272H\007r\005\020\001\030\200\001'
   _globals['_LISTBRANCHESREQUEST'].fields_by_name['conversation_id']._loaded_options = None
@@ -98,6 +101,10 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_CALLTEXTS'].fields_by_name['input']._serialized_options = b'\272H\006r\004(\200\200@'
   _globals['_CALLTEXTS'].fields_by_name['output']._loaded_options = None
   _globals['_CALLTEXTS'].fields_by_name['output']._serialized_options = b'\272H\006r\004(\200\200@'
+  _globals['_CALLSUM'].fields_by_name['calls']._loaded_options = None
+  _globals['_CALLSUM'].fields_by_name['calls']._serialized_options = b'\272H\010\"\006\030\300\204=(\001'
+  _globals['_CALLSUM'].fields_by_name['estimated_calls']._loaded_options = None
+  _globals['_CALLSUM'].fields_by_name['estimated_calls']._serialized_options = b'\272H\004\"\002(\000'
   _globals['_RECORDUSAGEREQUEST'].oneofs_by_name['spent']._loaded_options = None
   _globals['_RECORDUSAGEREQUEST'].oneofs_by_name['spent']._serialized_options = b'\272H\002\010\001'
   _globals['_RECORDUSAGEREQUEST'].fields_by_name['agent_id']._loaded_options = None
@@ -113,67 +120,77 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_GETUSAGEREQUEST'].fields_by_name['conversation_id']._loaded_options = None
   _globals['_GETUSAGEREQUEST'].fields_by_name['conversation_id']._serialized_options = b'\272H\005r\003\030\200\001'
   _globals['_HISTORYSERVICE'].methods_by_name['GetWindow']._loaded_options = None
-  _globals['_HISTORYSERVICE'].methods_by_name['GetWindow']._serialized_options = b'\220\002\001'
+  _globals['_HISTORYSERVICE'].methods_by_name['GetWindow']._serialized_options = b'\220\002\001\202\323\344\223\002>\022</v1/agents/{agent_id}/conversations/{conversation_id}/window'
   _globals['_HISTORYSERVICE'].methods_by_name['ListPath']._loaded_options = None
-  _globals['_HISTORYSERVICE'].methods_by_name['ListPath']._serialized_options = b'\220\002\001'
+  _globals['_HISTORYSERVICE'].methods_by_name['ListPath']._serialized_options = b'\220\002\001\202\323\344\223\002<\022:/v1/agents/{agent_id}/conversations/{conversation_id}/path'
   _globals['_HISTORYSERVICE'].methods_by_name['ListBranches']._loaded_options = None
-  _globals['_HISTORYSERVICE'].methods_by_name['ListBranches']._serialized_options = b'\220\002\001'
+  _globals['_HISTORYSERVICE'].methods_by_name['ListBranches']._serialized_options = b'\220\002\001\202\323\344\223\002@\022>/v1/agents/{agent_id}/conversations/{conversation_id}/branches'
+  _globals['_HISTORYSERVICE'].methods_by_name['SwitchLeaf']._loaded_options = None
+  _globals['_HISTORYSERVICE'].methods_by_name['SwitchLeaf']._serialized_options = b'\202\323\344\223\002E\"@/v1/agents/{agent_id}/conversations/{conversation_id}:switchLeaf:\001*'
+  _globals['_HISTORYSERVICE'].methods_by_name['ForkConversation']._loaded_options = None
+  _globals['_HISTORYSERVICE'].methods_by_name['ForkConversation']._serialized_options = b'\202\323\344\223\002?\":/v1/agents/{agent_id}/conversations/{conversation_id}:fork:\001*'
   _globals['_HISTORYSERVICE'].methods_by_name['RenderConversation']._loaded_options = None
-  _globals['_HISTORYSERVICE'].methods_by_name['RenderConversation']._serialized_options = b'\220\002\001'
+  _globals['_HISTORYSERVICE'].methods_by_name['RenderConversation']._serialized_options = b'\220\002\001\202\323\344\223\002A\022?/v1/agents/{agent_id}/conversations/{conversation_id}/rendering'
+  _globals['_HISTORYSERVICE'].methods_by_name['PutOverlay']._loaded_options = None
+  _globals['_HISTORYSERVICE'].methods_by_name['PutOverlay']._serialized_options = b'\202\323\344\223\002\225\001\">/v1/agents/{agent_id}/conversations/{conversation_id}/overlays:\001*ZP\032K/v1/agents/{agent_id}/conversations/{conversation_id}/overlays/{overlay_id}:\001*'
   _globals['_HISTORYSERVICE'].methods_by_name['ListOverlays']._loaded_options = None
-  _globals['_HISTORYSERVICE'].methods_by_name['ListOverlays']._serialized_options = b'\220\002\001'
+  _globals['_HISTORYSERVICE'].methods_by_name['ListOverlays']._serialized_options = b'\220\002\001\202\323\344\223\002@\022>/v1/agents/{agent_id}/conversations/{conversation_id}/overlays'
   _globals['_HISTORYSERVICE'].methods_by_name['GetCoverage']._loaded_options = None
-  _globals['_HISTORYSERVICE'].methods_by_name['GetCoverage']._serialized_options = b'\220\002\001'
+  _globals['_HISTORYSERVICE'].methods_by_name['GetCoverage']._serialized_options = b'\220\002\001\202\323\344\223\002@\022>/v1/agents/{agent_id}/conversations/{conversation_id}/coverage'
   _globals['_HISTORYSERVICE'].methods_by_name['WatchConversation']._loaded_options = None
-  _globals['_HISTORYSERVICE'].methods_by_name['WatchConversation']._serialized_options = b'\220\002\001'
+  _globals['_HISTORYSERVICE'].methods_by_name['WatchConversation']._serialized_options = b'\220\002\001\202\323\344\223\002=\022;/v1/agents/{agent_id}/conversations/{conversation_id}:watch'
+  _globals['_HISTORYSERVICE'].methods_by_name['RecordUsage']._loaded_options = None
+  _globals['_HISTORYSERVICE'].methods_by_name['RecordUsage']._serialized_options = b'\202\323\344\223\002b\"\033/v1/agents/{agent_id}/usage:\001*Z@\";/v1/agents/{agent_id}/conversations/{conversation_id}/usage:\001*'
   _globals['_HISTORYSERVICE'].methods_by_name['GetUsage']._loaded_options = None
-  _globals['_HISTORYSERVICE'].methods_by_name['GetUsage']._serialized_options = b'\220\002\001'
-  _globals['_LISTPATHREQUEST']._serialized_start=238
-  _globals['_LISTPATHREQUEST']._serialized_end=432
-  _globals['_LISTPATHRESPONSE']._serialized_start=434
-  _globals['_LISTPATHRESPONSE']._serialized_end=526
-  _globals['_LISTBRANCHESREQUEST']._serialized_start=529
-  _globals['_LISTBRANCHESREQUEST']._serialized_end=708
-  _globals['_BRANCH']._serialized_start=710
-  _globals['_BRANCH']._serialized_end=820
-  _globals['_LISTBRANCHESRESPONSE']._serialized_start=822
-  _globals['_LISTBRANCHESRESPONSE']._serialized_end=918
-  _globals['_SWITCHLEAFREQUEST']._serialized_start=920
-  _globals['_SWITCHLEAFREQUEST']._serialized_end=1038
-  _globals['_SWITCHLEAFRESPONSE']._serialized_start=1040
-  _globals['_SWITCHLEAFRESPONSE']._serialized_end=1118
-  _globals['_FORKCONVERSATIONREQUEST']._serialized_start=1121
-  _globals['_FORKCONVERSATIONREQUEST']._serialized_end=1335
-  _globals['_FORKCONVERSATIONRESPONSE']._serialized_start=1337
-  _globals['_FORKCONVERSATIONRESPONSE']._serialized_end=1421
-  _globals['_RENDERCONVERSATIONREQUEST']._serialized_start=1424
-  _globals['_RENDERCONVERSATIONREQUEST']._serialized_end=1606
-  _globals['_RENDEREDRANGE']._serialized_start=1609
-  _globals['_RENDEREDRANGE']._serialized_end=1770
-  _globals['_RENDERCONVERSATIONRESPONSE']._serialized_start=1772
-  _globals['_RENDERCONVERSATIONRESPONSE']._serialized_end=1893
-  _globals['_WATCHCONVERSATIONREQUEST']._serialized_start=1896
-  _globals['_WATCHCONVERSATIONREQUEST']._serialized_end=2067
-  _globals['_OVERLAYCHANGE']._serialized_start=2069
-  _globals['_OVERLAYCHANGE']._serialized_end=2134
-  _globals['_DERIVEDPROGRESS']._serialized_start=2136
-  _globals['_DERIVEDPROGRESS']._serialized_end=2253
-  _globals['_WATCHCONVERSATIONRESPONSE']._serialized_start=2256
-  _globals['_WATCHCONVERSATIONRESPONSE']._serialized_end=2488
-  _globals['_CALLTOKENS']._serialized_start=2490
-  _globals['_CALLTOKENS']._serialized_end=2551
-  _globals['_CALLTEXTS']._serialized_start=2553
-  _globals['_CALLTEXTS']._serialized_end=2617
-  _globals['_RECORDUSAGEREQUEST']._serialized_start=2620
-  _globals['_RECORDUSAGEREQUEST']._serialized_end=2877
-  _globals['_RECORDUSAGERESPONSE']._serialized_start=2879
-  _globals['_RECORDUSAGERESPONSE']._serialized_end=2951
-  _globals['_GETUSAGEREQUEST']._serialized_start=2954
-  _globals['_GETUSAGEREQUEST']._serialized_end=3130
-  _globals['_USAGEROW']._serialized_start=3133
-  _globals['_USAGEROW']._serialized_end=3323
-  _globals['_GETUSAGERESPONSE']._serialized_start=3325
-  _globals['_GETUSAGERESPONSE']._serialized_end=3390
-  _globals['_HISTORYSERVICE']._serialized_start=3393
-  _globals['_HISTORYSERVICE']._serialized_end=4705
+  _globals['_HISTORYSERVICE'].methods_by_name['GetUsage']._serialized_options = b'\220\002\001\202\323\344\223\002\\\022\033/v1/agents/{agent_id}/usageZ=\022;/v1/agents/{agent_id}/conversations/{conversation_id}/usage'
+  _globals['_LISTPATHREQUEST']._serialized_start=268
+  _globals['_LISTPATHREQUEST']._serialized_end=492
+  _globals['_LISTPATHRESPONSE']._serialized_start=494
+  _globals['_LISTPATHRESPONSE']._serialized_end=586
+  _globals['_LISTBRANCHESREQUEST']._serialized_start=589
+  _globals['_LISTBRANCHESREQUEST']._serialized_end=768
+  _globals['_BRANCH']._serialized_start=770
+  _globals['_BRANCH']._serialized_end=880
+  _globals['_LISTBRANCHESRESPONSE']._serialized_start=882
+  _globals['_LISTBRANCHESRESPONSE']._serialized_end=978
+  _globals['_SWITCHLEAFREQUEST']._serialized_start=980
+  _globals['_SWITCHLEAFREQUEST']._serialized_end=1098
+  _globals['_SWITCHLEAFRESPONSE']._serialized_start=1100
+  _globals['_SWITCHLEAFRESPONSE']._serialized_end=1178
+  _globals['_FORKCONVERSATIONREQUEST']._serialized_start=1181
+  _globals['_FORKCONVERSATIONREQUEST']._serialized_end=1395
+  _globals['_FORKCONVERSATIONRESPONSE']._serialized_start=1397
+  _globals['_FORKCONVERSATIONRESPONSE']._serialized_end=1481
+  _globals['_RENDERCONVERSATIONREQUEST']._serialized_start=1484
+  _globals['_RENDERCONVERSATIONREQUEST']._serialized_end=1666
+  _globals['_RENDEREDRANGE']._serialized_start=1669
+  _globals['_RENDEREDRANGE']._serialized_end=1830
+  _globals['_RENDERCONVERSATIONRESPONSE']._serialized_start=1832
+  _globals['_RENDERCONVERSATIONRESPONSE']._serialized_end=1953
+  _globals['_WATCHCONVERSATIONREQUEST']._serialized_start=1956
+  _globals['_WATCHCONVERSATIONREQUEST']._serialized_end=2127
+  _globals['_OVERLAYCHANGE']._serialized_start=2129
+  _globals['_OVERLAYCHANGE']._serialized_end=2194
+  _globals['_DERIVEDPROGRESS']._serialized_start=2196
+  _globals['_DERIVEDPROGRESS']._serialized_end=2313
+  _globals['_WATCHCONVERSATIONRESPONSE']._serialized_start=2316
+  _globals['_WATCHCONVERSATIONRESPONSE']._serialized_end=2548
+  _globals['_CALLTOKENS']._serialized_start=2550
+  _globals['_CALLTOKENS']._serialized_end=2611
+  _globals['_CALLTEXTS']._serialized_start=2613
+  _globals['_CALLTEXTS']._serialized_end=2677
+  _globals['_CALLSUM']._serialized_start=2679
+  _globals['_CALLSUM']._serialized_end=2801
+  _globals['_RECORDUSAGEREQUEST']._serialized_start=2804
+  _globals['_RECORDUSAGEREQUEST']._serialized_end=3108
+  _globals['_RECORDUSAGERESPONSE']._serialized_start=3110
+  _globals['_RECORDUSAGERESPONSE']._serialized_end=3182
+  _globals['_GETUSAGEREQUEST']._serialized_start=3185
+  _globals['_GETUSAGEREQUEST']._serialized_end=3361
+  _globals['_USAGEROW']._serialized_start=3364
+  _globals['_USAGEROW']._serialized_end=3554
+  _globals['_GETUSAGERESPONSE']._serialized_start=3556
+  _globals['_GETUSAGERESPONSE']._serialized_end=3621
+  _globals['_HISTORYSERVICE']._serialized_start=3624
+  _globals['_HISTORYSERVICE']._serialized_end=5941
 # @@protoc_insertion_point(module_scope)

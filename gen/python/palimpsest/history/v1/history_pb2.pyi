@@ -33,6 +33,7 @@ class ListPathRequest(_message.Message):
     NEWEST_FIRST_FIELD_NUMBER: _builtins.int
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    AFTER_DEPTH_FIELD_NUMBER: _builtins.int
     agent_id: _builtins.str
     """The agent."""
     conversation_id: _builtins.str
@@ -45,6 +46,8 @@ class ListPathRequest(_message.Message):
     """At most 1,000. Default 100."""
     page_token: _builtins.str
     """From the previous page."""
+    after_depth: _builtins.int
+    """From the root, only messages deeper than this. Default 0: all. A page token goes on by itself."""
     def __init__(
         self,
         *,
@@ -54,10 +57,11 @@ class ListPathRequest(_message.Message):
         newest_first: _builtins.bool = ...,
         page_size: _builtins.int = ...,
         page_token: _builtins.str = ...,
+        after_depth: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["agent_id", b"agent_id", "conversation_id", b"conversation_id", "leaf_id", b"leaf_id", "newest_first", b"newest_first", "page_size", b"page_size", "page_token", b"page_token"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["after_depth", b"after_depth", "agent_id", b"agent_id", "conversation_id", b"conversation_id", "leaf_id", b"leaf_id", "newest_first", b"newest_first", "page_size", b"page_size", "page_token", b"page_token"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -614,6 +618,38 @@ class CallTexts(_message.Message):
 Global___CallTexts: _TypeAlias = CallTexts  # noqa: Y015
 
 @_typing.final
+class CallSum(_message.Message):
+    """What several calls of a model took, summed up by who made them."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CALLS_FIELD_NUMBER: _builtins.int
+    ESTIMATED_CALLS_FIELD_NUMBER: _builtins.int
+    TOKENS_FIELD_NUMBER: _builtins.int
+    calls: _builtins.int
+    """How many calls."""
+    estimated_calls: _builtins.int
+    """How many of them have estimated tokens; at most `calls`."""
+    @_builtins.property
+    def tokens(self) -> Global___CallTokens:
+        """Of all of them together."""
+
+    def __init__(
+        self,
+        *,
+        calls: _builtins.int = ...,
+        estimated_calls: _builtins.int = ...,
+        tokens: Global___CallTokens | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["tokens", b"tokens"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["calls", b"calls", "estimated_calls", b"estimated_calls", "tokens", b"tokens"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CallSum: _TypeAlias = CallSum  # noqa: Y015
+
+@_typing.final
 class RecordUsageRequest(_message.Message):
     """Request of RecordUsage."""
 
@@ -625,6 +661,7 @@ class RecordUsageRequest(_message.Message):
     MODEL_FIELD_NUMBER: _builtins.int
     TOKENS_FIELD_NUMBER: _builtins.int
     TEXTS_FIELD_NUMBER: _builtins.int
+    SUM_FIELD_NUMBER: _builtins.int
     agent_id: _builtins.str
     """The agent."""
     conversation_id: _builtins.str
@@ -635,11 +672,15 @@ class RecordUsageRequest(_message.Message):
     """The model's name. At most 128 characters."""
     @_builtins.property
     def tokens(self) -> Global___CallTokens:
-        """The provider's figures."""
+        """The provider's figures of one call."""
 
     @_builtins.property
     def texts(self) -> Global___CallTexts:
-        """The texts, to be estimated."""
+        """The texts of one call, to be estimated."""
+
+    @_builtins.property
+    def sum(self) -> Global___CallSum:
+        """Several calls in one."""
 
     def __init__(
         self,
@@ -650,12 +691,13 @@ class RecordUsageRequest(_message.Message):
         model: _builtins.str = ...,
         tokens: Global___CallTokens | None = ...,
         texts: Global___CallTexts | None = ...,
+        sum: Global___CallSum | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["spent", b"spent", "texts", b"texts", "tokens", b"tokens"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["spent", b"spent", "sum", b"sum", "texts", b"texts", "tokens", b"tokens"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["agent_id", b"agent_id", "conversation_id", b"conversation_id", "model", b"model", "spent", b"spent", "texts", b"texts", "tier", b"tier", "tokens", b"tokens"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["agent_id", b"agent_id", "conversation_id", b"conversation_id", "model", b"model", "spent", b"spent", "sum", b"sum", "texts", b"texts", "tier", b"tier", "tokens", b"tokens"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_spent: _TypeAlias = _typing.Literal["tokens", "texts"]  # noqa: Y015
+    _WhichOneofReturnType_spent: _TypeAlias = _typing.Literal["tokens", "texts", "sum"]  # noqa: Y015
     _WhichOneofArgType_spent: _TypeAlias = _typing.Literal["spent", b"spent"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_spent) -> _WhichOneofReturnType_spent | None: ...
 

@@ -153,9 +153,10 @@ class HistoryServiceServicer:
 
     def PutOverlay(self, request, context):
         """Stores a summary over a range of messages, and folds older overlays into it if they are named. The same id
-        and content again return the stored one. Errors: INVALID_FIELD (the range is no part of a path, the summary
-        is empty), RESOURCE_NOT_FOUND, RESOURCE_EXISTS (same id, other content), STATE_CONFLICT (it overlaps
-        another overlay, or what it folds is not its range), LIMIT_EXCEEDED.
+        and content again return the stored one; other content under a known id replaces it only where `replace`
+        says so. Errors: INVALID_FIELD (the range is no part of a path, the summary is empty), RESOURCE_NOT_FOUND,
+        RESOURCE_EXISTS (same id, other content), STATE_CONFLICT (it overlaps another overlay, or what it folds is
+        not its range; what is to be replaced has another range), LIMIT_EXCEEDED.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -59,9 +59,10 @@ class HistoryServiceStub:
     """
     PutOverlay: _grpc.UnaryUnaryMultiCallable[_overlays_pb2.PutOverlayRequest, _overlays_pb2.PutOverlayResponse]
     """Stores a summary over a range of messages, and folds older overlays into it if they are named. The same id
-    and content again return the stored one. Errors: INVALID_FIELD (the range is no part of a path, the summary
-    is empty), RESOURCE_NOT_FOUND, RESOURCE_EXISTS (same id, other content), STATE_CONFLICT (it overlaps
-    another overlay, or what it folds is not its range), LIMIT_EXCEEDED.
+    and content again return the stored one; other content under a known id replaces it only where `replace`
+    says so. Errors: INVALID_FIELD (the range is no part of a path, the summary is empty), RESOURCE_NOT_FOUND,
+    RESOURCE_EXISTS (same id, other content), STATE_CONFLICT (it overlaps another overlay, or what it folds is
+    not its range; what is to be replaced has another range), LIMIT_EXCEEDED.
     """
     ListOverlays: _grpc.UnaryUnaryMultiCallable[_overlays_pb2.ListOverlaysRequest, _overlays_pb2.ListOverlaysResponse]
     """Lists the overlays of a path in the order of their last change. Errors: RESOURCE_NOT_FOUND,
@@ -110,9 +111,10 @@ class HistoryServiceAsyncStub(HistoryServiceStub):
     """
     PutOverlay: _aio.UnaryUnaryMultiCallable[_overlays_pb2.PutOverlayRequest, _overlays_pb2.PutOverlayResponse]  # type: ignore[assignment]
     """Stores a summary over a range of messages, and folds older overlays into it if they are named. The same id
-    and content again return the stored one. Errors: INVALID_FIELD (the range is no part of a path, the summary
-    is empty), RESOURCE_NOT_FOUND, RESOURCE_EXISTS (same id, other content), STATE_CONFLICT (it overlaps
-    another overlay, or what it folds is not its range), LIMIT_EXCEEDED.
+    and content again return the stored one; other content under a known id replaces it only where `replace`
+    says so. Errors: INVALID_FIELD (the range is no part of a path, the summary is empty), RESOURCE_NOT_FOUND,
+    RESOURCE_EXISTS (same id, other content), STATE_CONFLICT (it overlaps another overlay, or what it folds is
+    not its range; what is to be replaced has another range), LIMIT_EXCEEDED.
     """
     ListOverlays: _aio.UnaryUnaryMultiCallable[_overlays_pb2.ListOverlaysRequest, _overlays_pb2.ListOverlaysResponse]  # type: ignore[assignment]
     """Lists the overlays of a path in the order of their last change. Errors: RESOURCE_NOT_FOUND,
@@ -200,9 +202,10 @@ class HistoryServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_overlays_pb2.PutOverlayResponse, _abc.Awaitable[_overlays_pb2.PutOverlayResponse]]:
         """Stores a summary over a range of messages, and folds older overlays into it if they are named. The same id
-        and content again return the stored one. Errors: INVALID_FIELD (the range is no part of a path, the summary
-        is empty), RESOURCE_NOT_FOUND, RESOURCE_EXISTS (same id, other content), STATE_CONFLICT (it overlaps
-        another overlay, or what it folds is not its range), LIMIT_EXCEEDED.
+        and content again return the stored one; other content under a known id replaces it only where `replace`
+        says so. Errors: INVALID_FIELD (the range is no part of a path, the summary is empty), RESOURCE_NOT_FOUND,
+        RESOURCE_EXISTS (same id, other content), STATE_CONFLICT (it overlaps another overlay, or what it folds is
+        not its range; what is to be replaced has another range), LIMIT_EXCEEDED.
         """
 
     @_abc_1.abstractmethod

@@ -119,6 +119,7 @@ class PutOverlayRequest(_message.Message):
     SUMMARY_FIELD_NUMBER: _builtins.int
     MODEL_FIELD_NUMBER: _builtins.int
     FOLDED_OVERLAY_IDS_FIELD_NUMBER: _builtins.int
+    REPLACE_FIELD_NUMBER: _builtins.int
     agent_id: _builtins.str
     """The agent."""
     conversation_id: _builtins.str
@@ -133,6 +134,11 @@ class PutOverlayRequest(_message.Message):
     """The summary, at most 32 KiB."""
     model: _builtins.str
     """What wrote it. At most 128 characters."""
+    replace: _builtins.bool
+    """Whether to put `summary` and `model` in the place of what an overlay of this id and range holds. Overlays
+    that it was folded into say what it said, and are deleted in the same step: what they were made of is live
+    again, and is folded anew where that is due.
+    """
     @_builtins.property
     def folded_overlay_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Live overlays of the path to its last message, to be folded into this one: together exactly its range. At
@@ -150,10 +156,11 @@ class PutOverlayRequest(_message.Message):
         summary: _builtins.str = ...,
         model: _builtins.str = ...,
         folded_overlay_ids: _abc.Iterable[_builtins.str] | None = ...,
+        replace: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["agent_id", b"agent_id", "conversation_id", b"conversation_id", "folded_overlay_ids", b"folded_overlay_ids", "from_message_id", b"from_message_id", "model", b"model", "overlay_id", b"overlay_id", "summary", b"summary", "to_message_id", b"to_message_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["agent_id", b"agent_id", "conversation_id", b"conversation_id", "folded_overlay_ids", b"folded_overlay_ids", "from_message_id", b"from_message_id", "model", b"model", "overlay_id", b"overlay_id", "replace", b"replace", "summary", b"summary", "to_message_id", b"to_message_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

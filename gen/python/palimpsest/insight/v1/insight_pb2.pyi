@@ -134,6 +134,7 @@ class Insight(_message.Message):
     REVISION_FIELD_NUMBER: _builtins.int
     CREATE_TIME_FIELD_NUMBER: _builtins.int
     UPDATE_TIME_FIELD_NUMBER: _builtins.int
+    STALE_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """Made by the server, unique in the agent."""
     kind: Global___InsightKind.ValueType
@@ -154,6 +155,8 @@ class Insight(_message.Message):
     """Whether a caller changed it, so that reflection leaves it as it is."""
     revision: _builtins.int
     """Grows with every change, from 1."""
+    stale: _builtins.bool
+    """Whether something that it came from was changed or erased since: its day is reflected upon again."""
     @_builtins.property
     def provenance(self) -> _containers.RepeatedCompositeFieldContainer[_resources_pb2.MessageRef]:
         """The messages it came from."""
@@ -187,10 +190,11 @@ class Insight(_message.Message):
         revision: _builtins.int = ...,
         create_time: _timestamp_pb2.Timestamp | None = ...,
         update_time: _timestamp_pb2.Timestamp | None = ...,
+        stale: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "update_time", b"update_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["contact_id", b"contact_id", "create_time", b"create_time", "day", b"day", "id", b"id", "kept", b"kept", "kind", b"kind", "memory_id", b"memory_id", "provenance", b"provenance", "revision", b"revision", "source_ids", b"source_ids", "state", b"state", "text", b"text", "topic", b"topic", "update_time", b"update_time"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["contact_id", b"contact_id", "create_time", b"create_time", "day", b"day", "id", b"id", "kept", b"kept", "kind", b"kind", "memory_id", b"memory_id", "provenance", b"provenance", "revision", b"revision", "source_ids", b"source_ids", "stale", b"stale", "state", b"state", "text", b"text", "topic", b"topic", "update_time", b"update_time"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -12,6 +12,7 @@ from google.protobuf.internal import containers as _containers
 from palimpsest.common.v1 import indexes_pb2 as _indexes_pb2
 from palimpsest.common.v1 import recall_pb2 as _recall_pb2
 from palimpsest.common.v1 import resources_pb2 as _resources_pb2
+from palimpsest.search.v1 import sources_pb2 as _sources_pb2
 import builtins as _builtins
 import sys
 import typing as _typing
@@ -1006,6 +1007,7 @@ class IndexItem(_message.Message):
 
     MESSAGE_FIELD_NUMBER: _builtins.int
     MEMORY_FIELD_NUMBER: _builtins.int
+    DOCUMENT_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def message(self) -> Global___MessageItem:
         """A message."""
@@ -1014,17 +1016,22 @@ class IndexItem(_message.Message):
     def memory(self) -> Global___MemoryItem:
         """A memory; one that is gone or superseded is taken out of the index."""
 
+    @_builtins.property
+    def document(self) -> _sources_pb2.DocumentSource:
+        """What was derived from conversations; what is gone is taken out of the index."""
+
     def __init__(
         self,
         *,
         message: Global___MessageItem | None = ...,
         memory: Global___MemoryItem | None = ...,
+        document: _sources_pb2.DocumentSource | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["item", b"item", "memory", b"memory", "message", b"message"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["document", b"document", "item", b"item", "memory", b"memory", "message", b"message"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["item", b"item", "memory", b"memory", "message", b"message"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["document", b"document", "item", b"item", "memory", b"memory", "message", b"message"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_item: _TypeAlias = _typing.Literal["message", "memory"]  # noqa: Y015
+    _WhichOneofReturnType_item: _TypeAlias = _typing.Literal["message", "memory", "document"]  # noqa: Y015
     _WhichOneofArgType_item: _TypeAlias = _typing.Literal["item", b"item"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_item) -> _WhichOneofReturnType_item | None: ...
 

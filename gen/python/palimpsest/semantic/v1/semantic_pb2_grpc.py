@@ -238,8 +238,9 @@ class SemanticServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def SelectStandingMemories(self, request, context):
-        """Chooses the memories that a prompt shows at any rate: pinned ones, then by relevance. Counts no
-        access; CountAccess does, for those that were placed. Errors: INVALID_FIELD.
+        """Chooses the memories that a prompt shows at any rate: pinned ones, then by relevance. A choice stands until
+        memories of the scope change, or begin or end to hold; accesses change nothing. Counts no access;
+        CountAccess does, for those that were placed. Errors: INVALID_FIELD.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -293,8 +294,8 @@ class SemanticServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def GetIndexStatus(self, request, context):
-        """Says whose vectors answer queries, and how far those of a next model are filled. Errors:
-        DEPENDENCY_DOWN.
+        """Says which model's vectors answer queries, and how far those of a next model are filled. For operators:
+        it counts the vectors of all tenants. Errors: DEPENDENCY_DOWN.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -78,8 +78,9 @@ class SemanticServiceStub:
     RecallMessages: _grpc.UnaryUnaryMultiCallable[_semantic_pb2.RecallMessagesRequest, _semantic_pb2.RecallMessagesResponse]
     """Finds messages. Works as long as one channel does. Errors: INVALID_FIELD, DEPENDENCY_DOWN."""
     SelectStandingMemories: _grpc.UnaryUnaryMultiCallable[_semantic_pb2.SelectStandingMemoriesRequest, _semantic_pb2.SelectStandingMemoriesResponse]
-    """Chooses the memories that a prompt shows at any rate: pinned ones, then by relevance. Counts no
-    access; CountAccess does, for those that were placed. Errors: INVALID_FIELD.
+    """Chooses the memories that a prompt shows at any rate: pinned ones, then by relevance. A choice stands until
+    memories of the scope change, or begin or end to hold; accesses change nothing. Counts no access;
+    CountAccess does, for those that were placed. Errors: INVALID_FIELD.
     """
     CountAccess: _grpc.UnaryUnaryMultiCallable[_semantic_pb2.CountAccessRequest, _semantic_pb2.CountAccessResponse]
     """Counts accesses of memories that were placed in a prompt. Errors: INVALID_FIELD."""
@@ -103,8 +104,8 @@ class SemanticServiceStub:
     credential's reach).
     """
     GetIndexStatus: _grpc.UnaryUnaryMultiCallable[_semantic_pb2.GetIndexStatusRequest, _semantic_pb2.GetIndexStatusResponse]
-    """Says whose vectors answer queries, and how far those of a next model are filled. Errors:
-    DEPENDENCY_DOWN.
+    """Says which model's vectors answer queries, and how far those of a next model are filled. For operators:
+    it counts the vectors of all tenants. Errors: DEPENDENCY_DOWN.
     """
 
 @_typing.type_check_only
@@ -157,8 +158,9 @@ class SemanticServiceAsyncStub(SemanticServiceStub):
     RecallMessages: _aio.UnaryUnaryMultiCallable[_semantic_pb2.RecallMessagesRequest, _semantic_pb2.RecallMessagesResponse]  # type: ignore[assignment]
     """Finds messages. Works as long as one channel does. Errors: INVALID_FIELD, DEPENDENCY_DOWN."""
     SelectStandingMemories: _aio.UnaryUnaryMultiCallable[_semantic_pb2.SelectStandingMemoriesRequest, _semantic_pb2.SelectStandingMemoriesResponse]  # type: ignore[assignment]
-    """Chooses the memories that a prompt shows at any rate: pinned ones, then by relevance. Counts no
-    access; CountAccess does, for those that were placed. Errors: INVALID_FIELD.
+    """Chooses the memories that a prompt shows at any rate: pinned ones, then by relevance. A choice stands until
+    memories of the scope change, or begin or end to hold; accesses change nothing. Counts no access;
+    CountAccess does, for those that were placed. Errors: INVALID_FIELD.
     """
     CountAccess: _aio.UnaryUnaryMultiCallable[_semantic_pb2.CountAccessRequest, _semantic_pb2.CountAccessResponse]  # type: ignore[assignment]
     """Counts accesses of memories that were placed in a prompt. Errors: INVALID_FIELD."""
@@ -182,8 +184,8 @@ class SemanticServiceAsyncStub(SemanticServiceStub):
     credential's reach).
     """
     GetIndexStatus: _aio.UnaryUnaryMultiCallable[_semantic_pb2.GetIndexStatusRequest, _semantic_pb2.GetIndexStatusResponse]  # type: ignore[assignment]
-    """Says whose vectors answer queries, and how far those of a next model are filled. Errors:
-    DEPENDENCY_DOWN.
+    """Says which model's vectors answer queries, and how far those of a next model are filled. For operators:
+    it counts the vectors of all tenants. Errors: DEPENDENCY_DOWN.
     """
 
 class SemanticServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -311,8 +313,9 @@ class SemanticServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _semantic_pb2.SelectStandingMemoriesRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_semantic_pb2.SelectStandingMemoriesResponse, _abc.Awaitable[_semantic_pb2.SelectStandingMemoriesResponse]]:
-        """Chooses the memories that a prompt shows at any rate: pinned ones, then by relevance. Counts no
-        access; CountAccess does, for those that were placed. Errors: INVALID_FIELD.
+        """Chooses the memories that a prompt shows at any rate: pinned ones, then by relevance. A choice stands until
+        memories of the scope change, or begin or end to hold; accesses change nothing. Counts no access;
+        CountAccess does, for those that were placed. Errors: INVALID_FIELD.
         """
 
     @_abc_1.abstractmethod
@@ -378,8 +381,8 @@ class SemanticServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _semantic_pb2.GetIndexStatusRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_semantic_pb2.GetIndexStatusResponse, _abc.Awaitable[_semantic_pb2.GetIndexStatusResponse]]:
-        """Says whose vectors answer queries, and how far those of a next model are filled. Errors:
-        DEPENDENCY_DOWN.
+        """Says which model's vectors answer queries, and how far those of a next model are filled. For operators:
+        it counts the vectors of all tenants. Errors: DEPENDENCY_DOWN.
         """
 
 def add_SemanticServiceServicer_to_server(servicer: SemanticServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

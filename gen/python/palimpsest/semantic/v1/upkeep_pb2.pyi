@@ -109,6 +109,7 @@ class ListRecentMemoriesRequest(_message.Message):
     AGENT_ID_FIELD_NUMBER: _builtins.int
     SINCE_TIME_FIELD_NUMBER: _builtins.int
     LIMIT_FIELD_NUMBER: _builtins.int
+    UNTIL_TIME_FIELD_NUMBER: _builtins.int
     agent_id: _builtins.str
     """The agent."""
     limit: _builtins.int
@@ -117,16 +118,21 @@ class ListRecentMemoriesRequest(_message.Message):
     def since_time(self) -> _timestamp_pb2.Timestamp:
         """Since when."""
 
+    @_builtins.property
+    def until_time(self) -> _timestamp_pb2.Timestamp:
+        """Until when, that moment included. Default: until now."""
+
     def __init__(
         self,
         *,
         agent_id: _builtins.str = ...,
         since_time: _timestamp_pb2.Timestamp | None = ...,
         limit: _builtins.int = ...,
+        until_time: _timestamp_pb2.Timestamp | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["since_time", b"since_time"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["since_time", b"since_time", "until_time", b"until_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["agent_id", b"agent_id", "limit", b"limit", "since_time", b"since_time"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["agent_id", b"agent_id", "limit", b"limit", "since_time", b"since_time", "until_time", b"until_time"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -503,16 +509,22 @@ class CheckDriftRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     AGENT_ID_FIELD_NUMBER: _builtins.int
+    REQUEST_ID_FIELD_NUMBER: _builtins.int
     agent_id: _builtins.str
     """The agent."""
+    request_id: _builtins.str
+    """Tells this check from others: the same again asks for no second job for what it found before. Default: made
+    by the server.
+    """
     def __init__(
         self,
         *,
         agent_id: _builtins.str = ...,
+        request_id: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["agent_id", b"agent_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["agent_id", b"agent_id", "request_id", b"request_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -528,6 +540,7 @@ class CheckDriftResponse(_message.Message):
     LOST_MEMORIES_FIELD_NUMBER: _builtins.int
     LOST_VECTORS_FIELD_NUMBER: _builtins.int
     STRANGERS_FIELD_NUMBER: _builtins.int
+    LOST_DOCUMENTS_FIELD_NUMBER: _builtins.int
     lost_messages: _builtins.int
     """Messages that were indexed once and are not now; jobs index them again."""
     lost_memories: _builtins.int
@@ -535,7 +548,9 @@ class CheckDriftResponse(_message.Message):
     lost_vectors: _builtins.int
     """Items without a vector; likewise. Some never had one."""
     strangers: _builtins.int
-    """What an index held of memories that are gone or belong elsewhere; it was taken out."""
+    """What an index held of memories and documents that are gone or belong elsewhere; it was taken out."""
+    lost_documents: _builtins.int
+    """Documents that were not wholly indexed; jobs index them again."""
     def __init__(
         self,
         *,
@@ -543,10 +558,11 @@ class CheckDriftResponse(_message.Message):
         lost_memories: _builtins.int = ...,
         lost_vectors: _builtins.int = ...,
         strangers: _builtins.int = ...,
+        lost_documents: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["lost_memories", b"lost_memories", "lost_messages", b"lost_messages", "lost_vectors", b"lost_vectors", "strangers", b"strangers"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["lost_documents", b"lost_documents", "lost_memories", b"lost_memories", "lost_messages", b"lost_messages", "lost_vectors", b"lost_vectors", "strangers", b"strangers"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -23,10 +23,11 @@ _sym_db = _symbol_database.Default()
 
 
 from buf.validate import validate_pb2 as buf_dot_validate_dot_validate__pb2
+from palimpsest.common.v1 import roles_pb2 as palimpsest_dot_common_dot_v1_dot_roles__pb2
 from palimpsest.settings.v1 import settings_pb2 as palimpsest_dot_settings_dot_v1_dot_settings__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n#palimpsest/settings/v1/policy.proto\x12\x16palimpsest.settings.v1\x1a\x1b\x62uf/validate/validate.proto\x1a%palimpsest/settings/v1/settings.proto\"9\n\x1bGetEffectiveSettingsRequest\x12\x1a\n\x08\x61gent_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x01\"R\n\x1cGetEffectiveSettingsResponse\x12\x32\n\x08settings\x18\x01 \x01(\x0b\x32 .palimpsest.settings.v1.Settings\"}\n\x0cRefusalTotal\x12\x30\n\x03\x64\x61y\x18\x01 \x01(\tB#\xbaH r\x1e\x32\x1c^[0-9]{4}-[0-9]{2}-[0-9]{2}$\x12#\n\x04kind\x18\x02 \x01(\tB\x15\xbaH\x12r\x10\x32\x0e^[a-z_]{1,40}$\x12\x16\n\x05\x63ount\x18\x03 \x01(\x03\x42\x07\xbaH\x04\"\x02(\x00\"z\n\x15ReportRefusalsRequest\x12\x1e\n\x0breporter_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18@\x12\x41\n\x06totals\x18\x02 \x03(\x0b\x32$.palimpsest.settings.v1.RefusalTotalB\x0b\xbaH\x08\x92\x01\x05\x08\x01\x10\xe8\x07\"\x18\n\x16ReportRefusalsResponse2\x8e\x02\n\rPolicyService\x12\x86\x01\n\x14GetEffectiveSettings\x12\x33.palimpsest.settings.v1.GetEffectiveSettingsRequest\x1a\x34.palimpsest.settings.v1.GetEffectiveSettingsResponse\"\x03\x90\x02\x01\x12t\n\x0eReportRefusals\x12-.palimpsest.settings.v1.ReportRefusalsRequest\x1a..palimpsest.settings.v1.ReportRefusalsResponse\"\x03\x90\x02\x02\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n#palimpsest/settings/v1/policy.proto\x12\x16palimpsest.settings.v1\x1a\x1b\x62uf/validate/validate.proto\x1a palimpsest/common/v1/roles.proto\x1a%palimpsest/settings/v1/settings.proto\"9\n\x1bGetEffectiveSettingsRequest\x12\x1a\n\x08\x61gent_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x01\"R\n\x1cGetEffectiveSettingsResponse\x12\x32\n\x08settings\x18\x01 \x01(\x0b\x32 .palimpsest.settings.v1.Settings\"}\n\x0cRefusalTotal\x12\x30\n\x03\x64\x61y\x18\x01 \x01(\tB#\xbaH r\x1e\x32\x1c^[0-9]{4}-[0-9]{2}-[0-9]{2}$\x12#\n\x04kind\x18\x02 \x01(\tB\x15\xbaH\x12r\x10\x32\x0e^[a-z_]{1,40}$\x12\x16\n\x05\x63ount\x18\x03 \x01(\x03\x42\x07\xbaH\x04\"\x02(\x00\"z\n\x15ReportRefusalsRequest\x12\x1e\n\x0breporter_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18@\x12\x41\n\x06totals\x18\x02 \x03(\x0b\x32$.palimpsest.settings.v1.RefusalTotalB\x0b\xbaH\x08\x92\x01\x05\x08\x01\x10\xe8\x07\"\x18\n\x16ReportRefusalsResponse2\x96\x02\n\rPolicyService\x12\x8a\x01\n\x14GetEffectiveSettings\x12\x33.palimpsest.settings.v1.GetEffectiveSettingsRequest\x1a\x34.palimpsest.settings.v1.GetEffectiveSettingsResponse\"\x07\x90\x02\x01\xc8\xe5\x18\x05\x12x\n\x0eReportRefusals\x12-.palimpsest.settings.v1.ReportRefusalsRequest\x1a..palimpsest.settings.v1.ReportRefusalsResponse\"\x07\x90\x02\x02\xc8\xe5\x18\x05\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -46,19 +47,19 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_REPORTREFUSALSREQUEST'].fields_by_name['totals']._loaded_options = None
   _globals['_REPORTREFUSALSREQUEST'].fields_by_name['totals']._serialized_options = b'\272H\010\222\001\005\010\001\020\350\007'
   _globals['_POLICYSERVICE'].methods_by_name['GetEffectiveSettings']._loaded_options = None
-  _globals['_POLICYSERVICE'].methods_by_name['GetEffectiveSettings']._serialized_options = b'\220\002\001'
+  _globals['_POLICYSERVICE'].methods_by_name['GetEffectiveSettings']._serialized_options = b'\220\002\001\310\345\030\005'
   _globals['_POLICYSERVICE'].methods_by_name['ReportRefusals']._loaded_options = None
-  _globals['_POLICYSERVICE'].methods_by_name['ReportRefusals']._serialized_options = b'\220\002\002'
-  _globals['_GETEFFECTIVESETTINGSREQUEST']._serialized_start=131
-  _globals['_GETEFFECTIVESETTINGSREQUEST']._serialized_end=188
-  _globals['_GETEFFECTIVESETTINGSRESPONSE']._serialized_start=190
-  _globals['_GETEFFECTIVESETTINGSRESPONSE']._serialized_end=272
-  _globals['_REFUSALTOTAL']._serialized_start=274
-  _globals['_REFUSALTOTAL']._serialized_end=399
-  _globals['_REPORTREFUSALSREQUEST']._serialized_start=401
-  _globals['_REPORTREFUSALSREQUEST']._serialized_end=523
-  _globals['_REPORTREFUSALSRESPONSE']._serialized_start=525
-  _globals['_REPORTREFUSALSRESPONSE']._serialized_end=549
-  _globals['_POLICYSERVICE']._serialized_start=552
-  _globals['_POLICYSERVICE']._serialized_end=822
+  _globals['_POLICYSERVICE'].methods_by_name['ReportRefusals']._serialized_options = b'\220\002\002\310\345\030\005'
+  _globals['_GETEFFECTIVESETTINGSREQUEST']._serialized_start=165
+  _globals['_GETEFFECTIVESETTINGSREQUEST']._serialized_end=222
+  _globals['_GETEFFECTIVESETTINGSRESPONSE']._serialized_start=224
+  _globals['_GETEFFECTIVESETTINGSRESPONSE']._serialized_end=306
+  _globals['_REFUSALTOTAL']._serialized_start=308
+  _globals['_REFUSALTOTAL']._serialized_end=433
+  _globals['_REPORTREFUSALSREQUEST']._serialized_start=435
+  _globals['_REPORTREFUSALSREQUEST']._serialized_end=557
+  _globals['_REPORTREFUSALSRESPONSE']._serialized_start=559
+  _globals['_REPORTREFUSALSRESPONSE']._serialized_end=583
+  _globals['_POLICYSERVICE']._serialized_start=586
+  _globals['_POLICYSERVICE']._serialized_end=864
 # @@protoc_insertion_point(module_scope)

@@ -23,12 +23,15 @@ _sym_db = _symbol_database.Default()
 
 
 from buf.validate import validate_pb2 as buf_dot_validate_dot_validate__pb2
+from google.api import annotations_pb2 as google_dot_api_dot_annotations__pb2
+from google.protobuf import duration_pb2 as google_dot_protobuf_dot_duration__pb2
 from google.protobuf import field_mask_pb2 as google_dot_protobuf_dot_field__mask__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 from palimpsest.common.v1 import recall_pb2 as palimpsest_dot_common_dot_v1_dot_recall__pb2
+from palimpsest.common.v1 import roles_pb2 as palimpsest_dot_common_dot_v1_dot_roles__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n%palimpsest/settings/v1/settings.proto\x12\x16palimpsest.settings.v1\x1a\x1b\x62uf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a!palimpsest/common/v1/recall.proto\"\x95\x02\n\x08Settings\x12=\n\tdata_flow\x18\x01 \x01(\x0e\x32 .palimpsest.settings.v1.DataFlowB\x08\xbaH\x05\x82\x01\x02\x10\x01\x12<\n\x08provider\x18\x02 \x01(\x0e\x32 .palimpsest.settings.v1.ProviderB\x08\xbaH\x05\x82\x01\x02\x10\x01\x12\x13\n\x06verify\x18\x03 \x01(\x08H\x00\x88\x01\x01\x12\x34\n\x06\x66usion\x18\x04 \x01(\x0b\x32$.palimpsest.common.v1.FusionStrategy\x12%\n\x0crecall_depth\x18\x05 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\xe8\x07(\x0fH\x01\x88\x01\x01\x42\t\n\x07_verifyB\x0f\n\r_recall_depth\"0\n\x12GetSettingsRequest\x12\x1a\n\x08\x61gent_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x01\"\xc1\x01\n\x13GetSettingsResponse\x12\x32\n\x08settings\x18\x01 \x01(\x0b\x32 .palimpsest.settings.v1.Settings\x12\x33\n\teffective\x18\x02 \x01(\x0b\x32 .palimpsest.settings.v1.Settings\x12\x10\n\x08revision\x18\x03 \x01(\x03\x12/\n\x0bupdate_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\xc4\x01\n\x15UpdateSettingsRequest\x12\x1a\n\x08\x61gent_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x01\x12\x32\n\x08settings\x18\x02 \x01(\x0b\x32 .palimpsest.settings.v1.Settings\x12\x37\n\x0bupdate_mask\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.FieldMaskB\x06\xbaH\x03\xc8\x01\x01\x12\"\n\x11\x65xpected_revision\x18\x04 \x01(\x03\x42\x07\xbaH\x04\"\x02(\x00\"\x93\x01\n\x16UpdateSettingsResponse\x12\x32\n\x08settings\x18\x01 \x01(\x0b\x32 .palimpsest.settings.v1.Settings\x12\x33\n\teffective\x18\x02 \x01(\x0b\x32 .palimpsest.settings.v1.Settings\x12\x10\n\x08revision\x18\x03 \x01(\x03\"u\n\x1aListSettingsChangesRequest\x12\x1a\n\x08\x61gent_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x01\x12\x1d\n\tpage_size\x18\x02 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\xe8\x07(\x00\x12\x1c\n\npage_token\x18\x03 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x08\"\xe1\x01\n\x0eSettingsChange\x12\x10\n\x08\x61gent_id\x18\x01 \x01(\t\x12\x10\n\x08revision\x18\x02 \x01(\x03\x12\x0f\n\x07subject\x18\x03 \x01(\t\x12(\n\x04time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\r\n\x05paths\x18\x05 \x03(\t\x12\x30\n\x06\x62\x65\x66ore\x18\x06 \x01(\x0b\x32 .palimpsest.settings.v1.Settings\x12/\n\x05\x61\x66ter\x18\x07 \x01(\x0b\x32 .palimpsest.settings.v1.Settings\"o\n\x1bListSettingsChangesResponse\x12\x37\n\x07\x63hanges\x18\x01 \x03(\x0b\x32&.palimpsest.settings.v1.SettingsChange\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"4\n\x18GetDataFlowReportRequest\x12\x18\n\x04\x64\x61ys\x18\x01 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\xee\x02(\x00\"<\n\x10\x44\x61taFlowRefusals\x12\x0b\n\x03\x64\x61y\x18\x01 \x01(\t\x12\x0c\n\x04kind\x18\x02 \x01(\t\x12\r\n\x05\x63ount\x18\x03 \x01(\x03\"W\n\x19GetDataFlowReportResponse\x12:\n\x08refusals\x18\x01 \x03(\x0b\x32(.palimpsest.settings.v1.DataFlowRefusals*\\\n\x08\x44\x61taFlow\x12\x19\n\x15\x44\x41TA_FLOW_UNSPECIFIED\x10\x00\x12\x18\n\x14\x44\x41TA_FLOW_LOCAL_ONLY\x10\x01\x12\x1b\n\x17\x44\x41TA_FLOW_ALLOW_PARTNER\x10\x02*M\n\x08Provider\x12\x18\n\x14PROVIDER_UNSPECIFIED\x10\x00\x12\x12\n\x0ePROVIDER_LOCAL\x10\x01\x12\x13\n\x0fPROVIDER_REMOTE\x10\x02\x32\xf4\x03\n\x0fSettingsService\x12k\n\x0bGetSettings\x12*.palimpsest.settings.v1.GetSettingsRequest\x1a+.palimpsest.settings.v1.GetSettingsResponse\"\x03\x90\x02\x01\x12o\n\x0eUpdateSettings\x12-.palimpsest.settings.v1.UpdateSettingsRequest\x1a..palimpsest.settings.v1.UpdateSettingsResponse\x12\x83\x01\n\x13ListSettingsChanges\x12\x32.palimpsest.settings.v1.ListSettingsChangesRequest\x1a\x33.palimpsest.settings.v1.ListSettingsChangesResponse\"\x03\x90\x02\x01\x12}\n\x11GetDataFlowReport\x12\x30.palimpsest.settings.v1.GetDataFlowReportRequest\x1a\x31.palimpsest.settings.v1.GetDataFlowReportResponse\"\x03\x90\x02\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n%palimpsest/settings/v1/settings.proto\x12\x16palimpsest.settings.v1\x1a\x1b\x62uf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1egoogle/protobuf/duration.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a!palimpsest/common/v1/recall.proto\x1a palimpsest/common/v1/roles.proto\"\xc7\x02\n\x08Settings\x12=\n\tdata_flow\x18\x01 \x01(\x0e\x32 .palimpsest.settings.v1.DataFlowB\x08\xbaH\x05\x82\x01\x02\x10\x01\x12<\n\x08provider\x18\x02 \x01(\x0e\x32 .palimpsest.settings.v1.ProviderB\x08\xbaH\x05\x82\x01\x02\x10\x01\x12\x13\n\x06verify\x18\x03 \x01(\x08H\x00\x88\x01\x01\x12\x34\n\x06\x66usion\x18\x04 \x01(\x0b\x32$.palimpsest.common.v1.FusionStrategy\x12%\n\x0crecall_depth\x18\x05 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\xe8\x07(\x0fH\x01\x88\x01\x01\x12\x30\n\x07\x62udgets\x18\x06 \x01(\x0b\x32\x1f.palimpsest.settings.v1.BudgetsB\t\n\x07_verifyB\x0f\n\r_recall_depth\"\xe8\x02\n\x07\x42udgets\x12/\n\x13requests_per_minute\x18\x01 \x01(\x03\x42\r\xbaH\n\"\x08\x18\x80\x94\xeb\xdc\x03(\x01H\x00\x88\x01\x01\x12)\n\rrequest_burst\x18\x02 \x01(\x03\x42\r\xbaH\n\"\x08\x18\x80\x94\xeb\xdc\x03(\x01H\x01\x88\x01\x01\x12.\n\x11tokens_per_minute\x18\x03 \x01(\x03\x42\x0e\xbaH\x0b\"\t\x18\x80\xa0\x94\xa5\x8d\x1d(\x00H\x02\x88\x01\x01\x12\x33\n\x14spend_per_day_micros\x18\x04 \x01(\x03\x42\x10\xbaH\r\"\x0b\x18\x80\x80\x9a\xa6\xea\xaf\xe3\x01(\x00H\x03\x88\x01\x01\x12,\n\x12\x63oncurrent_streams\x18\x05 \x01(\x03\x42\x0b\xbaH\x08\"\x06\x18\xc0\x84=(\x00H\x04\x88\x01\x01\x42\x16\n\x14_requests_per_minuteB\x10\n\x0e_request_burstB\x14\n\x12_tokens_per_minuteB\x17\n\x15_spend_per_day_microsB\x15\n\x13_concurrent_streams\"0\n\x12GetSettingsRequest\x12\x1a\n\x08\x61gent_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x01\"\xc1\x01\n\x13GetSettingsResponse\x12\x32\n\x08settings\x18\x01 \x01(\x0b\x32 .palimpsest.settings.v1.Settings\x12\x33\n\teffective\x18\x02 \x01(\x0b\x32 .palimpsest.settings.v1.Settings\x12\x10\n\x08revision\x18\x03 \x01(\x03\x12/\n\x0bupdate_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\xc4\x01\n\x15UpdateSettingsRequest\x12\x1a\n\x08\x61gent_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x01\x12\x32\n\x08settings\x18\x02 \x01(\x0b\x32 .palimpsest.settings.v1.Settings\x12\x37\n\x0bupdate_mask\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.FieldMaskB\x06\xbaH\x03\xc8\x01\x01\x12\"\n\x11\x65xpected_revision\x18\x04 \x01(\x03\x42\x07\xbaH\x04\"\x02(\x00\"\x93\x01\n\x16UpdateSettingsResponse\x12\x32\n\x08settings\x18\x01 \x01(\x0b\x32 .palimpsest.settings.v1.Settings\x12\x33\n\teffective\x18\x02 \x01(\x0b\x32 .palimpsest.settings.v1.Settings\x12\x10\n\x08revision\x18\x03 \x01(\x03\"u\n\x1aListSettingsChangesRequest\x12\x1a\n\x08\x61gent_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x01\x12\x1d\n\tpage_size\x18\x02 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\xe8\x07(\x00\x12\x1c\n\npage_token\x18\x03 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x08\"\xe1\x01\n\x0eSettingsChange\x12\x10\n\x08\x61gent_id\x18\x01 \x01(\t\x12\x10\n\x08revision\x18\x02 \x01(\x03\x12\x0f\n\x07subject\x18\x03 \x01(\t\x12(\n\x04time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\r\n\x05paths\x18\x05 \x03(\t\x12\x30\n\x06\x62\x65\x66ore\x18\x06 \x01(\x0b\x32 .palimpsest.settings.v1.Settings\x12/\n\x05\x61\x66ter\x18\x07 \x01(\x0b\x32 .palimpsest.settings.v1.Settings\"o\n\x1bListSettingsChangesResponse\x12\x37\n\x07\x63hanges\x18\x01 \x03(\x0b\x32&.palimpsest.settings.v1.SettingsChange\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"4\n\x18GetDataFlowReportRequest\x12\x18\n\x04\x64\x61ys\x18\x01 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\xee\x02(\x00\"<\n\x10\x44\x61taFlowRefusals\x12\x0b\n\x03\x64\x61y\x18\x01 \x01(\t\x12\x0c\n\x04kind\x18\x02 \x01(\t\x12\r\n\x05\x63ount\x18\x03 \x01(\x03\"W\n\x19GetDataFlowReportResponse\x12:\n\x08refusals\x18\x01 \x03(\x0b\x32(.palimpsest.settings.v1.DataFlowRefusals\"\x12\n\x10GetLimitsRequest\"g\n\x05Limit\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0c\n\x04most\x18\x02 \x01(\x03\x12\x0c\n\x04left\x18\x03 \x01(\x03\x12\'\n\x04wait\x18\x04 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x0b\n\x03own\x18\x05 \x01(\x08\"B\n\x11GetLimitsResponse\x12-\n\x06limits\x18\x01 \x03(\x0b\x32\x1d.palimpsest.settings.v1.Limit\"0\n\x14GetModelSpendRequest\x12\x18\n\x04\x64\x61ys\x18\x01 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\xee\x02(\x00\"\xa1\x01\n\nModelSpend\x12\x0b\n\x03\x64\x61y\x18\x01 \x01(\t\x12\x0c\n\x04tier\x18\x02 \x01(\t\x12\r\n\x05model\x18\x03 \x01(\t\x12\r\n\x05\x63\x61lls\x18\x04 \x01(\x03\x12\x17\n\x0f\x65stimated_calls\x18\x05 \x01(\x03\x12\x14\n\x0cinput_tokens\x18\x06 \x01(\x03\x12\x15\n\routput_tokens\x18\x07 \x01(\x03\x12\x14\n\x0cspend_micros\x18\x08 \x01(\x03\"I\n\x15GetModelSpendResponse\x12\x30\n\x04rows\x18\x01 \x03(\x0b\x32\".palimpsest.settings.v1.ModelSpend*\\\n\x08\x44\x61taFlow\x12\x19\n\x15\x44\x41TA_FLOW_UNSPECIFIED\x10\x00\x12\x18\n\x14\x44\x41TA_FLOW_LOCAL_ONLY\x10\x01\x12\x1b\n\x17\x44\x41TA_FLOW_ALLOW_PARTNER\x10\x02*M\n\x08Provider\x12\x18\n\x14PROVIDER_UNSPECIFIED\x10\x00\x12\x12\n\x0ePROVIDER_LOCAL\x10\x01\x12\x13\n\x0fPROVIDER_REMOTE\x10\x02\x32\xe0\x07\n\x0fSettingsService\x12\xa1\x01\n\x0bGetSettings\x12*.palimpsest.settings.v1.GetSettingsRequest\x1a+.palimpsest.settings.v1.GetSettingsResponse\"9\x90\x02\x01\x82\xd3\xe4\x93\x02\x30\x12\x1e/v1/agents/{agent_id}/settingsZ\x0e\x12\x0c/v1/settings\x12\xbf\x01\n\x0eUpdateSettings\x12-.palimpsest.settings.v1.UpdateSettingsRequest\x1a..palimpsest.settings.v1.UpdateSettingsResponse\"N\xc8\xe5\x18\x03\x82\xd3\xe4\x93\x02\x44\x32\x1e/v1/agents/{agent_id}/settings:\x08settingsZ\x18\x32\x0c/v1/settings:\x08settings\x12\xc9\x01\n\x13ListSettingsChanges\x12\x32.palimpsest.settings.v1.ListSettingsChangesRequest\x1a\x33.palimpsest.settings.v1.ListSettingsChangesResponse\"I\x90\x02\x01\x82\xd3\xe4\x93\x02@\x12&/v1/agents/{agent_id}/settings/changesZ\x16\x12\x14/v1/settings/changes\x12\x97\x01\n\x11GetDataFlowReport\x12\x30.palimpsest.settings.v1.GetDataFlowReportRequest\x1a\x31.palimpsest.settings.v1.GetDataFlowReportResponse\"\x1d\x90\x02\x01\x82\xd3\xe4\x93\x02\x14\x12\x12/v1/dataFlowReport\x12w\n\tGetLimits\x12(.palimpsest.settings.v1.GetLimitsRequest\x1a).palimpsest.settings.v1.GetLimitsResponse\"\x15\x90\x02\x01\x82\xd3\xe4\x93\x02\x0c\x12\n/v1/limits\x12\x87\x01\n\rGetModelSpend\x12,.palimpsest.settings.v1.GetModelSpendRequest\x1a-.palimpsest.settings.v1.GetModelSpendResponse\"\x19\x90\x02\x01\x82\xd3\xe4\x93\x02\x10\x12\x0e/v1/modelSpendb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -41,6 +44,16 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_SETTINGS'].fields_by_name['provider']._serialized_options = b'\272H\005\202\001\002\020\001'
   _globals['_SETTINGS'].fields_by_name['recall_depth']._loaded_options = None
   _globals['_SETTINGS'].fields_by_name['recall_depth']._serialized_options = b'\272H\007\032\005\030\350\007(\017'
+  _globals['_BUDGETS'].fields_by_name['requests_per_minute']._loaded_options = None
+  _globals['_BUDGETS'].fields_by_name['requests_per_minute']._serialized_options = b'\272H\n\"\010\030\200\224\353\334\003(\001'
+  _globals['_BUDGETS'].fields_by_name['request_burst']._loaded_options = None
+  _globals['_BUDGETS'].fields_by_name['request_burst']._serialized_options = b'\272H\n\"\010\030\200\224\353\334\003(\001'
+  _globals['_BUDGETS'].fields_by_name['tokens_per_minute']._loaded_options = None
+  _globals['_BUDGETS'].fields_by_name['tokens_per_minute']._serialized_options = b'\272H\013\"\t\030\200\240\224\245\215\035(\000'
+  _globals['_BUDGETS'].fields_by_name['spend_per_day_micros']._loaded_options = None
+  _globals['_BUDGETS'].fields_by_name['spend_per_day_micros']._serialized_options = b'\272H\r\"\013\030\200\200\232\246\352\257\343\001(\000'
+  _globals['_BUDGETS'].fields_by_name['concurrent_streams']._loaded_options = None
+  _globals['_BUDGETS'].fields_by_name['concurrent_streams']._serialized_options = b'\272H\010\"\006\030\300\204=(\000'
   _globals['_GETSETTINGSREQUEST'].fields_by_name['agent_id']._loaded_options = None
   _globals['_GETSETTINGSREQUEST'].fields_by_name['agent_id']._serialized_options = b'\272H\005r\003\030\200\001'
   _globals['_UPDATESETTINGSREQUEST'].fields_by_name['agent_id']._loaded_options = None
@@ -57,38 +70,60 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_LISTSETTINGSCHANGESREQUEST'].fields_by_name['page_token']._serialized_options = b'\272H\005r\003\030\200\010'
   _globals['_GETDATAFLOWREPORTREQUEST'].fields_by_name['days']._loaded_options = None
   _globals['_GETDATAFLOWREPORTREQUEST'].fields_by_name['days']._serialized_options = b'\272H\007\032\005\030\356\002(\000'
+  _globals['_GETMODELSPENDREQUEST'].fields_by_name['days']._loaded_options = None
+  _globals['_GETMODELSPENDREQUEST'].fields_by_name['days']._serialized_options = b'\272H\007\032\005\030\356\002(\000'
   _globals['_SETTINGSSERVICE'].methods_by_name['GetSettings']._loaded_options = None
-  _globals['_SETTINGSSERVICE'].methods_by_name['GetSettings']._serialized_options = b'\220\002\001'
+  _globals['_SETTINGSSERVICE'].methods_by_name['GetSettings']._serialized_options = b'\220\002\001\202\323\344\223\0020\022\036/v1/agents/{agent_id}/settingsZ\016\022\014/v1/settings'
+  _globals['_SETTINGSSERVICE'].methods_by_name['UpdateSettings']._loaded_options = None
+  _globals['_SETTINGSSERVICE'].methods_by_name['UpdateSettings']._serialized_options = b'\310\345\030\003\202\323\344\223\002D2\036/v1/agents/{agent_id}/settings:\010settingsZ\0302\014/v1/settings:\010settings'
   _globals['_SETTINGSSERVICE'].methods_by_name['ListSettingsChanges']._loaded_options = None
-  _globals['_SETTINGSSERVICE'].methods_by_name['ListSettingsChanges']._serialized_options = b'\220\002\001'
+  _globals['_SETTINGSSERVICE'].methods_by_name['ListSettingsChanges']._serialized_options = b'\220\002\001\202\323\344\223\002@\022&/v1/agents/{agent_id}/settings/changesZ\026\022\024/v1/settings/changes'
   _globals['_SETTINGSSERVICE'].methods_by_name['GetDataFlowReport']._loaded_options = None
-  _globals['_SETTINGSSERVICE'].methods_by_name['GetDataFlowReport']._serialized_options = b'\220\002\001'
-  _globals['_DATAFLOW']._serialized_start=1736
-  _globals['_DATAFLOW']._serialized_end=1828
-  _globals['_PROVIDER']._serialized_start=1830
-  _globals['_PROVIDER']._serialized_end=1907
-  _globals['_SETTINGS']._serialized_start=197
-  _globals['_SETTINGS']._serialized_end=474
-  _globals['_GETSETTINGSREQUEST']._serialized_start=476
-  _globals['_GETSETTINGSREQUEST']._serialized_end=524
-  _globals['_GETSETTINGSRESPONSE']._serialized_start=527
-  _globals['_GETSETTINGSRESPONSE']._serialized_end=720
-  _globals['_UPDATESETTINGSREQUEST']._serialized_start=723
-  _globals['_UPDATESETTINGSREQUEST']._serialized_end=919
-  _globals['_UPDATESETTINGSRESPONSE']._serialized_start=922
-  _globals['_UPDATESETTINGSRESPONSE']._serialized_end=1069
-  _globals['_LISTSETTINGSCHANGESREQUEST']._serialized_start=1071
-  _globals['_LISTSETTINGSCHANGESREQUEST']._serialized_end=1188
-  _globals['_SETTINGSCHANGE']._serialized_start=1191
-  _globals['_SETTINGSCHANGE']._serialized_end=1416
-  _globals['_LISTSETTINGSCHANGESRESPONSE']._serialized_start=1418
-  _globals['_LISTSETTINGSCHANGESRESPONSE']._serialized_end=1529
-  _globals['_GETDATAFLOWREPORTREQUEST']._serialized_start=1531
-  _globals['_GETDATAFLOWREPORTREQUEST']._serialized_end=1583
-  _globals['_DATAFLOWREFUSALS']._serialized_start=1585
-  _globals['_DATAFLOWREFUSALS']._serialized_end=1645
-  _globals['_GETDATAFLOWREPORTRESPONSE']._serialized_start=1647
-  _globals['_GETDATAFLOWREPORTRESPONSE']._serialized_end=1734
-  _globals['_SETTINGSSERVICE']._serialized_start=1910
-  _globals['_SETTINGSSERVICE']._serialized_end=2410
+  _globals['_SETTINGSSERVICE'].methods_by_name['GetDataFlowReport']._serialized_options = b'\220\002\001\202\323\344\223\002\024\022\022/v1/dataFlowReport'
+  _globals['_SETTINGSSERVICE'].methods_by_name['GetLimits']._loaded_options = None
+  _globals['_SETTINGSSERVICE'].methods_by_name['GetLimits']._serialized_options = b'\220\002\001\202\323\344\223\002\014\022\n/v1/limits'
+  _globals['_SETTINGSSERVICE'].methods_by_name['GetModelSpend']._loaded_options = None
+  _globals['_SETTINGSSERVICE'].methods_by_name['GetModelSpend']._serialized_options = b'\220\002\001\202\323\344\223\002\020\022\016/v1/modelSpend'
+  _globals['_DATAFLOW']._serialized_start=2727
+  _globals['_DATAFLOW']._serialized_end=2819
+  _globals['_PROVIDER']._serialized_start=2821
+  _globals['_PROVIDER']._serialized_end=2898
+  _globals['_SETTINGS']._serialized_start=293
+  _globals['_SETTINGS']._serialized_end=620
+  _globals['_BUDGETS']._serialized_start=623
+  _globals['_BUDGETS']._serialized_end=983
+  _globals['_GETSETTINGSREQUEST']._serialized_start=985
+  _globals['_GETSETTINGSREQUEST']._serialized_end=1033
+  _globals['_GETSETTINGSRESPONSE']._serialized_start=1036
+  _globals['_GETSETTINGSRESPONSE']._serialized_end=1229
+  _globals['_UPDATESETTINGSREQUEST']._serialized_start=1232
+  _globals['_UPDATESETTINGSREQUEST']._serialized_end=1428
+  _globals['_UPDATESETTINGSRESPONSE']._serialized_start=1431
+  _globals['_UPDATESETTINGSRESPONSE']._serialized_end=1578
+  _globals['_LISTSETTINGSCHANGESREQUEST']._serialized_start=1580
+  _globals['_LISTSETTINGSCHANGESREQUEST']._serialized_end=1697
+  _globals['_SETTINGSCHANGE']._serialized_start=1700
+  _globals['_SETTINGSCHANGE']._serialized_end=1925
+  _globals['_LISTSETTINGSCHANGESRESPONSE']._serialized_start=1927
+  _globals['_LISTSETTINGSCHANGESRESPONSE']._serialized_end=2038
+  _globals['_GETDATAFLOWREPORTREQUEST']._serialized_start=2040
+  _globals['_GETDATAFLOWREPORTREQUEST']._serialized_end=2092
+  _globals['_DATAFLOWREFUSALS']._serialized_start=2094
+  _globals['_DATAFLOWREFUSALS']._serialized_end=2154
+  _globals['_GETDATAFLOWREPORTRESPONSE']._serialized_start=2156
+  _globals['_GETDATAFLOWREPORTRESPONSE']._serialized_end=2243
+  _globals['_GETLIMITSREQUEST']._serialized_start=2245
+  _globals['_GETLIMITSREQUEST']._serialized_end=2263
+  _globals['_LIMIT']._serialized_start=2265
+  _globals['_LIMIT']._serialized_end=2368
+  _globals['_GETLIMITSRESPONSE']._serialized_start=2370
+  _globals['_GETLIMITSRESPONSE']._serialized_end=2436
+  _globals['_GETMODELSPENDREQUEST']._serialized_start=2438
+  _globals['_GETMODELSPENDREQUEST']._serialized_end=2486
+  _globals['_MODELSPEND']._serialized_start=2489
+  _globals['_MODELSPEND']._serialized_end=2650
+  _globals['_GETMODELSPENDRESPONSE']._serialized_start=2652
+  _globals['_GETMODELSPENDRESPONSE']._serialized_end=2725
+  _globals['_SETTINGSSERVICE']._serialized_start=2901
+  _globals['_SETTINGSSERVICE']._serialized_end=3893
 # @@protoc_insertion_point(module_scope)

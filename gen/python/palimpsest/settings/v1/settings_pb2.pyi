@@ -5,6 +5,7 @@ isort:skip_file
 
 from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
+from google.protobuf import duration_pb2 as _duration_pb2
 from google.protobuf import field_mask_pb2 as _field_mask_pb2
 from google.protobuf import message as _message
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
@@ -81,6 +82,7 @@ class Settings(_message.Message):
     VERIFY_FIELD_NUMBER: _builtins.int
     FUSION_FIELD_NUMBER: _builtins.int
     RECALL_DEPTH_FIELD_NUMBER: _builtins.int
+    BUDGETS_FIELD_NUMBER: _builtins.int
     data_flow: Global___DataFlow.ValueType
     """Where texts may go."""
     provider: Global___Provider.ValueType
@@ -93,6 +95,10 @@ class Settings(_message.Message):
     def fusion(self) -> _recall_pb2.FusionStrategy:
         """How recall fuses its channels where a request does not say."""
 
+    @_builtins.property
+    def budgets(self) -> Global___Budgets:
+        """What the tenant may use. Only the tenant has budgets: an agent's are INVALID_FIELD."""
+
     def __init__(
         self,
         *,
@@ -101,10 +107,11 @@ class Settings(_message.Message):
         verify: _builtins.bool | None = ...,
         fusion: _recall_pb2.FusionStrategy | None = ...,
         recall_depth: _builtins.int | None = ...,
+        budgets: Global___Budgets | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_recall_depth", b"_recall_depth", "_verify", b"_verify", "fusion", b"fusion", "recall_depth", b"recall_depth", "verify", b"verify"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_recall_depth", b"_recall_depth", "_verify", b"_verify", "budgets", b"budgets", "fusion", b"fusion", "recall_depth", b"recall_depth", "verify", b"verify"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_recall_depth", b"_recall_depth", "_verify", b"_verify", "data_flow", b"data_flow", "fusion", b"fusion", "provider", b"provider", "recall_depth", b"recall_depth", "verify", b"verify"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_recall_depth", b"_recall_depth", "_verify", b"_verify", "budgets", b"budgets", "data_flow", b"data_flow", "fusion", b"fusion", "provider", b"provider", "recall_depth", b"recall_depth", "verify", b"verify"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__recall_depth: _TypeAlias = _typing.Literal["recall_depth"]  # noqa: Y015
     _WhichOneofArgType__recall_depth: _TypeAlias = _typing.Literal["_recall_depth", b"_recall_depth"]  # noqa: Y015
@@ -116,6 +123,70 @@ class Settings(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType__verify) -> _WhichOneofReturnType__verify | None: ...
 
 Global___Settings: _TypeAlias = Settings  # noqa: Y015
+
+@_typing.final
+class Budgets(_message.Message):
+    """What a tenant may use. A budget that is not set is the deployment's default, which may be none; 0 allows
+    nothing at all. An admin may set any up to the deployment's, and lower what is above; only an operator may
+    set more.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REQUESTS_PER_MINUTE_FIELD_NUMBER: _builtins.int
+    REQUEST_BURST_FIELD_NUMBER: _builtins.int
+    TOKENS_PER_MINUTE_FIELD_NUMBER: _builtins.int
+    SPEND_PER_DAY_MICROS_FIELD_NUMBER: _builtins.int
+    CONCURRENT_STREAMS_FIELD_NUMBER: _builtins.int
+    requests_per_minute: _builtins.int
+    """Calls a minute, of the tenant's credentials together. Every call counts as one, whatever it carries."""
+    request_burst: _builtins.int
+    """How many calls may come at once after a pause. Default: those of a minute."""
+    tokens_per_minute: _builtins.int
+    """Tokens a minute that models are given and write in Chat, Answer and tools. A call begins while some are left;
+    what it takes beyond is paid back by waiting.
+    """
+    spend_per_day_micros: _builtins.int
+    """What these calls may cost a day (UTC), in millionths of the currency of the deployment's prices. A call begins
+    while something is left.
+    """
+    concurrent_streams: _builtins.int
+    """Calls that answer with a stream and are open at one time."""
+    def __init__(
+        self,
+        *,
+        requests_per_minute: _builtins.int | None = ...,
+        request_burst: _builtins.int | None = ...,
+        tokens_per_minute: _builtins.int | None = ...,
+        spend_per_day_micros: _builtins.int | None = ...,
+        concurrent_streams: _builtins.int | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_concurrent_streams", b"_concurrent_streams", "_request_burst", b"_request_burst", "_requests_per_minute", b"_requests_per_minute", "_spend_per_day_micros", b"_spend_per_day_micros", "_tokens_per_minute", b"_tokens_per_minute", "concurrent_streams", b"concurrent_streams", "request_burst", b"request_burst", "requests_per_minute", b"requests_per_minute", "spend_per_day_micros", b"spend_per_day_micros", "tokens_per_minute", b"tokens_per_minute"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_concurrent_streams", b"_concurrent_streams", "_request_burst", b"_request_burst", "_requests_per_minute", b"_requests_per_minute", "_spend_per_day_micros", b"_spend_per_day_micros", "_tokens_per_minute", b"_tokens_per_minute", "concurrent_streams", b"concurrent_streams", "request_burst", b"request_burst", "requests_per_minute", b"requests_per_minute", "spend_per_day_micros", b"spend_per_day_micros", "tokens_per_minute", b"tokens_per_minute"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__concurrent_streams: _TypeAlias = _typing.Literal["concurrent_streams"]  # noqa: Y015
+    _WhichOneofArgType__concurrent_streams: _TypeAlias = _typing.Literal["_concurrent_streams", b"_concurrent_streams"]  # noqa: Y015
+    _WhichOneofReturnType__request_burst: _TypeAlias = _typing.Literal["request_burst"]  # noqa: Y015
+    _WhichOneofArgType__request_burst: _TypeAlias = _typing.Literal["_request_burst", b"_request_burst"]  # noqa: Y015
+    _WhichOneofReturnType__requests_per_minute: _TypeAlias = _typing.Literal["requests_per_minute"]  # noqa: Y015
+    _WhichOneofArgType__requests_per_minute: _TypeAlias = _typing.Literal["_requests_per_minute", b"_requests_per_minute"]  # noqa: Y015
+    _WhichOneofReturnType__spend_per_day_micros: _TypeAlias = _typing.Literal["spend_per_day_micros"]  # noqa: Y015
+    _WhichOneofArgType__spend_per_day_micros: _TypeAlias = _typing.Literal["_spend_per_day_micros", b"_spend_per_day_micros"]  # noqa: Y015
+    _WhichOneofReturnType__tokens_per_minute: _TypeAlias = _typing.Literal["tokens_per_minute"]  # noqa: Y015
+    _WhichOneofArgType__tokens_per_minute: _TypeAlias = _typing.Literal["_tokens_per_minute", b"_tokens_per_minute"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__concurrent_streams) -> _WhichOneofReturnType__concurrent_streams | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__request_burst) -> _WhichOneofReturnType__request_burst | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__requests_per_minute) -> _WhichOneofReturnType__requests_per_minute | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__spend_per_day_micros) -> _WhichOneofReturnType__spend_per_day_micros | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__tokens_per_minute) -> _WhichOneofReturnType__tokens_per_minute | None: ...
+
+Global___Budgets: _TypeAlias = Budgets  # noqa: Y015
 
 @_typing.final
 class GetSettingsRequest(_message.Message):
@@ -199,7 +270,7 @@ class UpdateSettingsRequest(_message.Message):
 
     @_builtins.property
     def update_mask(self) -> _field_mask_pb2.FieldMask:
-        """Which fields to change: names of fields of Settings. Required."""
+        """Which fields to change: names of fields of Settings, or of one budget, as budgets.tokens_per_minute. Required."""
 
     def __init__(
         self,
@@ -397,7 +468,9 @@ class DataFlowRefusals(_message.Message):
     day: _builtins.str
     """The day, UTC, e.g. "2026-03-01"."""
     kind: _builtins.str
-    """What they were meant for: "hyde", "embedding", "remote_memory", "remote_recall"."""
+    """What they were meant for: "judge", "hyde", "extraction", "summary", "embedding", "remote_memory",
+    "remote_recall".
+    """
     count: _builtins.int
     """How many calls were refused."""
     def __init__(
@@ -438,3 +511,182 @@ class GetDataFlowReportResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___GetDataFlowReportResponse: _TypeAlias = GetDataFlowReportResponse  # noqa: Y015
+
+@_typing.final
+class GetLimitsRequest(_message.Message):
+    """Request of GetLimits."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetLimitsRequest: _TypeAlias = GetLimitsRequest  # noqa: Y015
+
+@_typing.final
+class Limit(_message.Message):
+    """A budget that holds, and what is left of it."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NAME_FIELD_NUMBER: _builtins.int
+    MOST_FIELD_NUMBER: _builtins.int
+    LEFT_FIELD_NUMBER: _builtins.int
+    WAIT_FIELD_NUMBER: _builtins.int
+    OWN_FIELD_NUMBER: _builtins.int
+    name: _builtins.str
+    """Its name: a field of Budgets, but for request_burst."""
+    most: _builtins.int
+    """How much is allowed."""
+    left: _builtins.int
+    """How much is left at this moment; less than 0 where a call took more than there was. Of calls, how many may come
+    at once.
+    """
+    own: _builtins.bool
+    """Whether the tenant's settings say so, not the deployment's default."""
+    @_builtins.property
+    def wait(self) -> _duration_pb2.Duration:
+        """Until something is left; 0 if something is, and unset where that cannot be told."""
+
+    def __init__(
+        self,
+        *,
+        name: _builtins.str = ...,
+        most: _builtins.int = ...,
+        left: _builtins.int = ...,
+        wait: _duration_pb2.Duration | None = ...,
+        own: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["wait", b"wait"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["left", b"left", "most", b"most", "name", b"name", "own", b"own", "wait", b"wait"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Limit: _TypeAlias = Limit  # noqa: Y015
+
+@_typing.final
+class GetLimitsResponse(_message.Message):
+    """Response of GetLimits."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    LIMITS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def limits(self) -> _containers.RepeatedCompositeFieldContainer[Global___Limit]:
+        """In the order of the fields of Budgets; what is not limited is left out."""
+
+    def __init__(
+        self,
+        *,
+        limits: _abc.Iterable[Global___Limit] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["limits", b"limits"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetLimitsResponse: _TypeAlias = GetLimitsResponse  # noqa: Y015
+
+@_typing.final
+class GetModelSpendRequest(_message.Message):
+    """Request of GetModelSpend."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    DAYS_FIELD_NUMBER: _builtins.int
+    days: _builtins.int
+    """How many days back, today included, 1 to 366. Default 30."""
+    def __init__(
+        self,
+        *,
+        days: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["days", b"days"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetModelSpendRequest: _TypeAlias = GetModelSpendRequest  # noqa: Y015
+
+@_typing.final
+class ModelSpend(_message.Message):
+    """What calls of one model took on one day."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    DAY_FIELD_NUMBER: _builtins.int
+    TIER_FIELD_NUMBER: _builtins.int
+    MODEL_FIELD_NUMBER: _builtins.int
+    CALLS_FIELD_NUMBER: _builtins.int
+    ESTIMATED_CALLS_FIELD_NUMBER: _builtins.int
+    INPUT_TOKENS_FIELD_NUMBER: _builtins.int
+    OUTPUT_TOKENS_FIELD_NUMBER: _builtins.int
+    SPEND_MICROS_FIELD_NUMBER: _builtins.int
+    day: _builtins.str
+    """The day, UTC, e.g. "2026-03-01"."""
+    tier: _builtins.str
+    """The tier, e.g. "standard"."""
+    model: _builtins.str
+    """The model."""
+    calls: _builtins.int
+    """How many calls."""
+    estimated_calls: _builtins.int
+    """How many of them have estimated tokens."""
+    input_tokens: _builtins.int
+    """Tokens that the model was given."""
+    output_tokens: _builtins.int
+    """Tokens that it wrote."""
+    spend_micros: _builtins.int
+    """What they cost by the prices of the time, in millionths of the currency."""
+    def __init__(
+        self,
+        *,
+        day: _builtins.str = ...,
+        tier: _builtins.str = ...,
+        model: _builtins.str = ...,
+        calls: _builtins.int = ...,
+        estimated_calls: _builtins.int = ...,
+        input_tokens: _builtins.int = ...,
+        output_tokens: _builtins.int = ...,
+        spend_micros: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["calls", b"calls", "day", b"day", "estimated_calls", b"estimated_calls", "input_tokens", b"input_tokens", "model", b"model", "output_tokens", b"output_tokens", "spend_micros", b"spend_micros", "tier", b"tier"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ModelSpend: _TypeAlias = ModelSpend  # noqa: Y015
+
+@_typing.final
+class GetModelSpendResponse(_message.Message):
+    """Response of GetModelSpend."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ROWS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def rows(self) -> _containers.RepeatedCompositeFieldContainer[Global___ModelSpend]:
+        """By day, newest first, then by tier and model; at most 10,000 rows."""
+
+    def __init__(
+        self,
+        *,
+        rows: _abc.Iterable[Global___ModelSpend] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["rows", b"rows"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetModelSpendResponse: _TypeAlias = GetModelSpendResponse  # noqa: Y015

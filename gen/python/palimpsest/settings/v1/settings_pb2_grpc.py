@@ -58,6 +58,16 @@ class SettingsServiceStub:
                 request_serializer=palimpsest_dot_settings_dot_v1_dot_settings__pb2.GetDataFlowReportRequest.SerializeToString,
                 response_deserializer=palimpsest_dot_settings_dot_v1_dot_settings__pb2.GetDataFlowReportResponse.FromString,
                 _registered_method=True)
+        self.GetLimits = channel.unary_unary(
+                '/palimpsest.settings.v1.SettingsService/GetLimits',
+                request_serializer=palimpsest_dot_settings_dot_v1_dot_settings__pb2.GetLimitsRequest.SerializeToString,
+                response_deserializer=palimpsest_dot_settings_dot_v1_dot_settings__pb2.GetLimitsResponse.FromString,
+                _registered_method=True)
+        self.GetModelSpend = channel.unary_unary(
+                '/palimpsest.settings.v1.SettingsService/GetModelSpend',
+                request_serializer=palimpsest_dot_settings_dot_v1_dot_settings__pb2.GetModelSpendRequest.SerializeToString,
+                response_deserializer=palimpsest_dot_settings_dot_v1_dot_settings__pb2.GetModelSpendResponse.FromString,
+                _registered_method=True)
 
 
 class SettingsServiceServicer:
@@ -99,6 +109,22 @@ class SettingsServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def GetLimits(self, request, context):
+        """Tells which budgets hold for the tenant, and what is left of them now. Errors: NOT_ALLOWED (a key that is
+        limited to agents), DEPENDENCY_DOWN.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetModelSpend(self, request, context):
+        """Tells what calls of models by Chat, Answer and tools took and cost, by day, tier and model, newest first.
+        Errors: NOT_ALLOWED (a key that is limited to agents).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_SettingsServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -121,6 +147,16 @@ def add_SettingsServiceServicer_to_server(servicer, server):
                     servicer.GetDataFlowReport,
                     request_deserializer=palimpsest_dot_settings_dot_v1_dot_settings__pb2.GetDataFlowReportRequest.FromString,
                     response_serializer=palimpsest_dot_settings_dot_v1_dot_settings__pb2.GetDataFlowReportResponse.SerializeToString,
+            ),
+            'GetLimits': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetLimits,
+                    request_deserializer=palimpsest_dot_settings_dot_v1_dot_settings__pb2.GetLimitsRequest.FromString,
+                    response_serializer=palimpsest_dot_settings_dot_v1_dot_settings__pb2.GetLimitsResponse.SerializeToString,
+            ),
+            'GetModelSpend': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetModelSpend,
+                    request_deserializer=palimpsest_dot_settings_dot_v1_dot_settings__pb2.GetModelSpendRequest.FromString,
+                    response_serializer=palimpsest_dot_settings_dot_v1_dot_settings__pb2.GetModelSpendResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -235,6 +271,60 @@ class SettingsService:
             '/palimpsest.settings.v1.SettingsService/GetDataFlowReport',
             palimpsest_dot_settings_dot_v1_dot_settings__pb2.GetDataFlowReportRequest.SerializeToString,
             palimpsest_dot_settings_dot_v1_dot_settings__pb2.GetDataFlowReportResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetLimits(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/palimpsest.settings.v1.SettingsService/GetLimits',
+            palimpsest_dot_settings_dot_v1_dot_settings__pb2.GetLimitsRequest.SerializeToString,
+            palimpsest_dot_settings_dot_v1_dot_settings__pb2.GetLimitsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetModelSpend(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/palimpsest.settings.v1.SettingsService/GetModelSpend',
+            palimpsest_dot_settings_dot_v1_dot_settings__pb2.GetModelSpendRequest.SerializeToString,
+            palimpsest_dot_settings_dot_v1_dot_settings__pb2.GetModelSpendResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -52,6 +52,14 @@ class SettingsServiceStub:
     """Tells how many texts of the tenant its data flow kept in, by day and by what they were meant for, newest
     first. Errors: NOT_ALLOWED (a key that is limited to agents).
     """
+    GetLimits: _grpc.UnaryUnaryMultiCallable[_settings_pb2.GetLimitsRequest, _settings_pb2.GetLimitsResponse]
+    """Tells which budgets hold for the tenant, and what is left of them now. Errors: NOT_ALLOWED (a key that is
+    limited to agents), DEPENDENCY_DOWN.
+    """
+    GetModelSpend: _grpc.UnaryUnaryMultiCallable[_settings_pb2.GetModelSpendRequest, _settings_pb2.GetModelSpendResponse]
+    """Tells what calls of models by Chat, Answer and tools took and cost, by day, tier and model, newest first.
+    Errors: NOT_ALLOWED (a key that is limited to agents).
+    """
 
 @_typing.type_check_only
 class SettingsServiceAsyncStub(SettingsServiceStub):
@@ -76,6 +84,14 @@ class SettingsServiceAsyncStub(SettingsServiceStub):
     GetDataFlowReport: _aio.UnaryUnaryMultiCallable[_settings_pb2.GetDataFlowReportRequest, _settings_pb2.GetDataFlowReportResponse]  # type: ignore[assignment]
     """Tells how many texts of the tenant its data flow kept in, by day and by what they were meant for, newest
     first. Errors: NOT_ALLOWED (a key that is limited to agents).
+    """
+    GetLimits: _aio.UnaryUnaryMultiCallable[_settings_pb2.GetLimitsRequest, _settings_pb2.GetLimitsResponse]  # type: ignore[assignment]
+    """Tells which budgets hold for the tenant, and what is left of them now. Errors: NOT_ALLOWED (a key that is
+    limited to agents), DEPENDENCY_DOWN.
+    """
+    GetModelSpend: _aio.UnaryUnaryMultiCallable[_settings_pb2.GetModelSpendRequest, _settings_pb2.GetModelSpendResponse]  # type: ignore[assignment]
+    """Tells what calls of models by Chat, Answer and tools took and cost, by day, tier and model, newest first.
+    Errors: NOT_ALLOWED (a key that is limited to agents).
     """
 
 class SettingsServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -122,6 +138,26 @@ class SettingsServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_settings_pb2.GetDataFlowReportResponse, _abc.Awaitable[_settings_pb2.GetDataFlowReportResponse]]:
         """Tells how many texts of the tenant its data flow kept in, by day and by what they were meant for, newest
         first. Errors: NOT_ALLOWED (a key that is limited to agents).
+        """
+
+    @_abc_1.abstractmethod
+    def GetLimits(
+        self,
+        request: _settings_pb2.GetLimitsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_settings_pb2.GetLimitsResponse, _abc.Awaitable[_settings_pb2.GetLimitsResponse]]:
+        """Tells which budgets hold for the tenant, and what is left of them now. Errors: NOT_ALLOWED (a key that is
+        limited to agents), DEPENDENCY_DOWN.
+        """
+
+    @_abc_1.abstractmethod
+    def GetModelSpend(
+        self,
+        request: _settings_pb2.GetModelSpendRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_settings_pb2.GetModelSpendResponse, _abc.Awaitable[_settings_pb2.GetModelSpendResponse]]:
+        """Tells what calls of models by Chat, Answer and tools took and cost, by day, tier and model, newest first.
+        Errors: NOT_ALLOWED (a key that is limited to agents).
         """
 
 def add_SettingsServiceServicer_to_server(servicer: SettingsServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -23,11 +23,12 @@ _sym_db = _symbol_database.Default()
 
 
 from buf.validate import validate_pb2 as buf_dot_validate_dot_validate__pb2
+from google.api import annotations_pb2 as google_dot_api_dot_annotations__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 from palimpsest.state.v1 import records_pb2 as palimpsest_dot_state_dot_v1_dot_records__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1fpalimpsest/state/v1/state.proto\x12\x13palimpsest.state.v1\x1a\x1b\x62uf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a!palimpsest/state/v1/records.proto\"_\n\rStateDocument\x12\x0c\n\x04json\x18\x01 \x01(\t\x12\x0f\n\x07version\x18\x02 \x01(\x03\x12/\n\x0bupdate_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\xb9\x01\n\x0fGetStateRequest\x12\x1c\n\x08\x61gent_id\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12!\n\x0f\x63onversation_id\x18\x02 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x01\x12.\n\x04name\x18\x03 \x01(\tB \xbaH\x1dr\x18\x32\x16^[A-Za-z0-9._-]{1,64}$\xd8\x01\x01\x12$\n\x0cinitial_json\x18\x04 \x01(\tB\t\xbaH\x06r\x04(\x80\x80\x10H\x00\x88\x01\x01\x42\x0f\n\r_initial_json\"Y\n\x10GetStateResponse\x12\x34\n\x08\x64ocument\x18\x01 \x01(\x0b\x32\".palimpsest.state.v1.StateDocument\x12\x0f\n\x07\x63reated\x18\x02 \x01(\x08\"\xda\x01\n\x0fSetStateRequest\x12\x1c\n\x08\x61gent_id\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12!\n\x0f\x63onversation_id\x18\x02 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x01\x12.\n\x04name\x18\x03 \x01(\tB \xbaH\x1dr\x18\x32\x16^[A-Za-z0-9._-]{1,64}$\xd8\x01\x01\x12\x19\n\x04json\x18\x04 \x01(\tB\x0b\xbaH\x08r\x06 \x02(\x80\x80\x10\x12&\n\x10\x65xpected_version\x18\x05 \x01(\x03\x42\x07\xbaH\x04\"\x02(\x00H\x00\x88\x01\x01\x42\x13\n\x11_expected_version\"T\n\x10SetStateResponse\x12\x0f\n\x07version\x18\x01 \x01(\x03\x12/\n\x0bupdate_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\xc2\x01\n\x12\x44\x65leteStateRequest\x12\x1c\n\x08\x61gent_id\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12!\n\x0f\x63onversation_id\x18\x02 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x01\x12.\n\x04name\x18\x03 \x01(\tB \xbaH\x1dr\x18\x32\x16^[A-Za-z0-9._-]{1,64}$\xd8\x01\x01\x12&\n\x10\x65xpected_version\x18\x04 \x01(\x03\x42\x07\xbaH\x04\"\x02(\x01H\x00\x88\x01\x01\x42\x13\n\x11_expected_version\"&\n\x13\x44\x65leteStateResponse\x12\x0f\n\x07version\x18\x01 \x01(\x03\"\xa4\x01\n\x11WatchStateRequest\x12\x1c\n\x08\x61gent_id\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12!\n\x0f\x63onversation_id\x18\x02 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x01\x12.\n\x04name\x18\x03 \x01(\tB \xbaH\x1dr\x18\x32\x16^[A-Za-z0-9._-]{1,64}$\xd8\x01\x01\x12\x1e\n\rafter_version\x18\x04 \x01(\x03\x42\x07\xbaH\x04\"\x02(\x00\"\x7f\n\x12WatchStateResponse\x12\x0f\n\x07version\x18\x01 \x01(\x03\x12\x0c\n\x04json\x18\x02 \x01(\t\x12\x0f\n\x07\x64\x65leted\x18\x03 \x01(\x08\x12(\n\x04time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0f\n\x07skipped\x18\x05 \x01(\x08\x32\xd2\t\n\x0cStateService\x12\\\n\x08GetState\x12$.palimpsest.state.v1.GetStateRequest\x1a%.palimpsest.state.v1.GetStateResponse\"\x03\x90\x02\x01\x12W\n\x08SetState\x12$.palimpsest.state.v1.SetStateRequest\x1a%.palimpsest.state.v1.SetStateResponse\x12`\n\x0b\x44\x65leteState\x12\'.palimpsest.state.v1.DeleteStateRequest\x1a(.palimpsest.state.v1.DeleteStateResponse\x12\x64\n\nWatchState\x12&.palimpsest.state.v1.WatchStateRequest\x1a\'.palimpsest.state.v1.WatchStateResponse\"\x03\x90\x02\x01\x30\x01\x12\x66\n\rPutCollection\x12).palimpsest.state.v1.PutCollectionRequest\x1a*.palimpsest.state.v1.PutCollectionResponse\x12k\n\rGetCollection\x12).palimpsest.state.v1.GetCollectionRequest\x1a*.palimpsest.state.v1.GetCollectionResponse\"\x03\x90\x02\x01\x12q\n\x0fListCollections\x12+.palimpsest.state.v1.ListCollectionsRequest\x1a,.palimpsest.state.v1.ListCollectionsResponse\"\x03\x90\x02\x01\x12o\n\x10\x44\x65leteCollection\x12,.palimpsest.state.v1.DeleteCollectionRequest\x1a-.palimpsest.state.v1.DeleteCollectionResponse\x12Z\n\tPutRecord\x12%.palimpsest.state.v1.PutRecordRequest\x1a&.palimpsest.state.v1.PutRecordResponse\x12_\n\tGetRecord\x12%.palimpsest.state.v1.GetRecordRequest\x1a&.palimpsest.state.v1.GetRecordResponse\"\x03\x90\x02\x01\x12\x63\n\x0c\x44\x65leteRecord\x12(.palimpsest.state.v1.DeleteRecordRequest\x1a).palimpsest.state.v1.DeleteRecordResponse\x12h\n\x0cQueryRecords\x12(.palimpsest.state.v1.QueryRecordsRequest\x1a).palimpsest.state.v1.QueryRecordsResponse\"\x03\x90\x02\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1fpalimpsest/state/v1/state.proto\x12\x13palimpsest.state.v1\x1a\x1b\x62uf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a!palimpsest/state/v1/records.proto\"_\n\rStateDocument\x12\x0c\n\x04json\x18\x01 \x01(\t\x12\x0f\n\x07version\x18\x02 \x01(\x03\x12/\n\x0bupdate_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\xb9\x01\n\x0fGetStateRequest\x12\x1c\n\x08\x61gent_id\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12!\n\x0f\x63onversation_id\x18\x02 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x01\x12.\n\x04name\x18\x03 \x01(\tB \xbaH\x1dr\x18\x32\x16^[A-Za-z0-9._-]{1,64}$\xd8\x01\x01\x12$\n\x0cinitial_json\x18\x04 \x01(\tB\t\xbaH\x06r\x04(\x80\x80\x10H\x00\x88\x01\x01\x42\x0f\n\r_initial_json\"Y\n\x10GetStateResponse\x12\x34\n\x08\x64ocument\x18\x01 \x01(\x0b\x32\".palimpsest.state.v1.StateDocument\x12\x0f\n\x07\x63reated\x18\x02 \x01(\x08\"\xda\x01\n\x0fSetStateRequest\x12\x1c\n\x08\x61gent_id\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12!\n\x0f\x63onversation_id\x18\x02 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x01\x12.\n\x04name\x18\x03 \x01(\tB \xbaH\x1dr\x18\x32\x16^[A-Za-z0-9._-]{1,64}$\xd8\x01\x01\x12\x19\n\x04json\x18\x04 \x01(\tB\x0b\xbaH\x08r\x06 \x02(\x80\x80\x10\x12&\n\x10\x65xpected_version\x18\x05 \x01(\x03\x42\x07\xbaH\x04\"\x02(\x00H\x00\x88\x01\x01\x42\x13\n\x11_expected_version\"T\n\x10SetStateResponse\x12\x0f\n\x07version\x18\x01 \x01(\x03\x12/\n\x0bupdate_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\xc2\x01\n\x12\x44\x65leteStateRequest\x12\x1c\n\x08\x61gent_id\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12!\n\x0f\x63onversation_id\x18\x02 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x01\x12.\n\x04name\x18\x03 \x01(\tB \xbaH\x1dr\x18\x32\x16^[A-Za-z0-9._-]{1,64}$\xd8\x01\x01\x12&\n\x10\x65xpected_version\x18\x04 \x01(\x03\x42\x07\xbaH\x04\"\x02(\x01H\x00\x88\x01\x01\x42\x13\n\x11_expected_version\"&\n\x13\x44\x65leteStateResponse\x12\x0f\n\x07version\x18\x01 \x01(\x03\"\xa4\x01\n\x11WatchStateRequest\x12\x1c\n\x08\x61gent_id\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12!\n\x0f\x63onversation_id\x18\x02 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x01\x12.\n\x04name\x18\x03 \x01(\tB \xbaH\x1dr\x18\x32\x16^[A-Za-z0-9._-]{1,64}$\xd8\x01\x01\x12\x1e\n\rafter_version\x18\x04 \x01(\x03\x42\x07\xbaH\x04\"\x02(\x00\"\x7f\n\x12WatchStateResponse\x12\x0f\n\x07version\x18\x01 \x01(\x03\x12\x0c\n\x04json\x18\x02 \x01(\t\x12\x0f\n\x07\x64\x65leted\x18\x03 \x01(\x08\x12(\n\x04time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0f\n\x07skipped\x18\x05 \x01(\x08\x32\xfa\x12\n\x0cStateService\x12\xce\x02\n\x08GetState\x12$.palimpsest.state.v1.GetStateRequest\x1a%.palimpsest.state.v1.GetStateResponse\"\xf4\x01\x90\x02\x01\x82\xd3\xe4\x93\x02\xea\x01\x12#/v1/agents/{agent_id}/states/{name}ZE\x12\x43/v1/agents/{agent_id}/conversations/{conversation_id}/states/{name}Z-\"(/v1/agents/{agent_id}/states/{name}:open:\x01*ZM\"H/v1/agents/{agent_id}/conversations/{conversation_id}/states/{name}:open:\x01*\x12\xd1\x01\n\x08SetState\x12$.palimpsest.state.v1.SetStateRequest\x1a%.palimpsest.state.v1.SetStateResponse\"x\x82\xd3\xe4\x93\x02r\x1a#/v1/agents/{agent_id}/states/{name}:\x01*ZH\x1a\x43/v1/agents/{agent_id}/conversations/{conversation_id}/states/{name}:\x01*\x12\xd4\x01\n\x0b\x44\x65leteState\x12\'.palimpsest.state.v1.DeleteStateRequest\x1a(.palimpsest.state.v1.DeleteStateResponse\"r\x82\xd3\xe4\x93\x02l*#/v1/agents/{agent_id}/states/{name}ZE*C/v1/agents/{agent_id}/conversations/{conversation_id}/states/{name}\x12\xe3\x01\n\nWatchState\x12&.palimpsest.state.v1.WatchStateRequest\x1a\'.palimpsest.state.v1.WatchStateResponse\"\x81\x01\x90\x02\x01\x82\xd3\xe4\x93\x02x\x12)/v1/agents/{agent_id}/states/{name}:watchZK\x12I/v1/agents/{agent_id}/conversations/{conversation_id}/states/{name}:watch0\x01\x12\xa1\x01\n\rPutCollection\x12).palimpsest.state.v1.PutCollectionRequest\x1a*.palimpsest.state.v1.PutCollectionResponse\"9\x82\xd3\xe4\x93\x02\x33\x1a./v1/agents/{agent_id}/collections/{collection}:\x01*\x12\xa1\x01\n\rGetCollection\x12).palimpsest.state.v1.GetCollectionRequest\x1a*.palimpsest.state.v1.GetCollectionResponse\"9\x90\x02\x01\x82\xd3\xe4\x93\x02\x30\x12./v1/agents/{agent_id}/collections/{collection}\x12\x9a\x01\n\x0fListCollections\x12+.palimpsest.state.v1.ListCollectionsRequest\x1a,.palimpsest.state.v1.ListCollectionsResponse\",\x90\x02\x01\x82\xd3\xe4\x93\x02#\x12!/v1/agents/{agent_id}/collections\x12\xa7\x01\n\x10\x44\x65leteCollection\x12,.palimpsest.state.v1.DeleteCollectionRequest\x1a-.palimpsest.state.v1.DeleteCollectionResponse\"6\x82\xd3\xe4\x93\x02\x30*./v1/agents/{agent_id}/collections/{collection}\x12\xe8\x01\n\tPutRecord\x12%.palimpsest.state.v1.PutRecordRequest\x1a&.palimpsest.state.v1.PutRecordResponse\"\x8b\x01\x82\xd3\xe4\x93\x02\x84\x01\x1a\x42/v1/agents/{agent_id}/collections/{collection}/records/{record_id}:\x01*Z;\"6/v1/agents/{agent_id}/collections/{collection}/records:\x01*\x12\xa9\x01\n\tGetRecord\x12%.palimpsest.state.v1.GetRecordRequest\x1a&.palimpsest.state.v1.GetRecordResponse\"M\x90\x02\x01\x82\xd3\xe4\x93\x02\x44\x12\x42/v1/agents/{agent_id}/collections/{collection}/records/{record_id}\x12\xaf\x01\n\x0c\x44\x65leteRecord\x12(.palimpsest.state.v1.DeleteRecordRequest\x1a).palimpsest.state.v1.DeleteRecordResponse\"J\x82\xd3\xe4\x93\x02\x44*B/v1/agents/{agent_id}/collections/{collection}/records/{record_id}\x12\xaf\x01\n\x0cQueryRecords\x12(.palimpsest.state.v1.QueryRecordsRequest\x1a).palimpsest.state.v1.QueryRecordsResponse\"J\x90\x02\x01\x82\xd3\xe4\x93\x02\x41\"</v1/agents/{agent_id}/collections/{collection}/records:query:\x01*b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -69,35 +70,47 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_WATCHSTATEREQUEST'].fields_by_name['after_version']._loaded_options = None
   _globals['_WATCHSTATEREQUEST'].fields_by_name['after_version']._serialized_options = b'\272H\004\"\002(\000'
   _globals['_STATESERVICE'].methods_by_name['GetState']._loaded_options = None
-  _globals['_STATESERVICE'].methods_by_name['GetState']._serialized_options = b'\220\002\001'
+  _globals['_STATESERVICE'].methods_by_name['GetState']._serialized_options = b'\220\002\001\202\323\344\223\002\352\001\022#/v1/agents/{agent_id}/states/{name}ZE\022C/v1/agents/{agent_id}/conversations/{conversation_id}/states/{name}Z-\"(/v1/agents/{agent_id}/states/{name}:open:\001*ZM\"H/v1/agents/{agent_id}/conversations/{conversation_id}/states/{name}:open:\001*'
+  _globals['_STATESERVICE'].methods_by_name['SetState']._loaded_options = None
+  _globals['_STATESERVICE'].methods_by_name['SetState']._serialized_options = b'\202\323\344\223\002r\032#/v1/agents/{agent_id}/states/{name}:\001*ZH\032C/v1/agents/{agent_id}/conversations/{conversation_id}/states/{name}:\001*'
+  _globals['_STATESERVICE'].methods_by_name['DeleteState']._loaded_options = None
+  _globals['_STATESERVICE'].methods_by_name['DeleteState']._serialized_options = b'\202\323\344\223\002l*#/v1/agents/{agent_id}/states/{name}ZE*C/v1/agents/{agent_id}/conversations/{conversation_id}/states/{name}'
   _globals['_STATESERVICE'].methods_by_name['WatchState']._loaded_options = None
-  _globals['_STATESERVICE'].methods_by_name['WatchState']._serialized_options = b'\220\002\001'
+  _globals['_STATESERVICE'].methods_by_name['WatchState']._serialized_options = b'\220\002\001\202\323\344\223\002x\022)/v1/agents/{agent_id}/states/{name}:watchZK\022I/v1/agents/{agent_id}/conversations/{conversation_id}/states/{name}:watch'
+  _globals['_STATESERVICE'].methods_by_name['PutCollection']._loaded_options = None
+  _globals['_STATESERVICE'].methods_by_name['PutCollection']._serialized_options = b'\202\323\344\223\0023\032./v1/agents/{agent_id}/collections/{collection}:\001*'
   _globals['_STATESERVICE'].methods_by_name['GetCollection']._loaded_options = None
-  _globals['_STATESERVICE'].methods_by_name['GetCollection']._serialized_options = b'\220\002\001'
+  _globals['_STATESERVICE'].methods_by_name['GetCollection']._serialized_options = b'\220\002\001\202\323\344\223\0020\022./v1/agents/{agent_id}/collections/{collection}'
   _globals['_STATESERVICE'].methods_by_name['ListCollections']._loaded_options = None
-  _globals['_STATESERVICE'].methods_by_name['ListCollections']._serialized_options = b'\220\002\001'
+  _globals['_STATESERVICE'].methods_by_name['ListCollections']._serialized_options = b'\220\002\001\202\323\344\223\002#\022!/v1/agents/{agent_id}/collections'
+  _globals['_STATESERVICE'].methods_by_name['DeleteCollection']._loaded_options = None
+  _globals['_STATESERVICE'].methods_by_name['DeleteCollection']._serialized_options = b'\202\323\344\223\0020*./v1/agents/{agent_id}/collections/{collection}'
+  _globals['_STATESERVICE'].methods_by_name['PutRecord']._loaded_options = None
+  _globals['_STATESERVICE'].methods_by_name['PutRecord']._serialized_options = b'\202\323\344\223\002\204\001\032B/v1/agents/{agent_id}/collections/{collection}/records/{record_id}:\001*Z;\"6/v1/agents/{agent_id}/collections/{collection}/records:\001*'
   _globals['_STATESERVICE'].methods_by_name['GetRecord']._loaded_options = None
-  _globals['_STATESERVICE'].methods_by_name['GetRecord']._serialized_options = b'\220\002\001'
+  _globals['_STATESERVICE'].methods_by_name['GetRecord']._serialized_options = b'\220\002\001\202\323\344\223\002D\022B/v1/agents/{agent_id}/collections/{collection}/records/{record_id}'
+  _globals['_STATESERVICE'].methods_by_name['DeleteRecord']._loaded_options = None
+  _globals['_STATESERVICE'].methods_by_name['DeleteRecord']._serialized_options = b'\202\323\344\223\002D*B/v1/agents/{agent_id}/collections/{collection}/records/{record_id}'
   _globals['_STATESERVICE'].methods_by_name['QueryRecords']._loaded_options = None
-  _globals['_STATESERVICE'].methods_by_name['QueryRecords']._serialized_options = b'\220\002\001'
-  _globals['_STATEDOCUMENT']._serialized_start=153
-  _globals['_STATEDOCUMENT']._serialized_end=248
-  _globals['_GETSTATEREQUEST']._serialized_start=251
-  _globals['_GETSTATEREQUEST']._serialized_end=436
-  _globals['_GETSTATERESPONSE']._serialized_start=438
-  _globals['_GETSTATERESPONSE']._serialized_end=527
-  _globals['_SETSTATEREQUEST']._serialized_start=530
-  _globals['_SETSTATEREQUEST']._serialized_end=748
-  _globals['_SETSTATERESPONSE']._serialized_start=750
-  _globals['_SETSTATERESPONSE']._serialized_end=834
-  _globals['_DELETESTATEREQUEST']._serialized_start=837
-  _globals['_DELETESTATEREQUEST']._serialized_end=1031
-  _globals['_DELETESTATERESPONSE']._serialized_start=1033
-  _globals['_DELETESTATERESPONSE']._serialized_end=1071
-  _globals['_WATCHSTATEREQUEST']._serialized_start=1074
-  _globals['_WATCHSTATEREQUEST']._serialized_end=1238
-  _globals['_WATCHSTATERESPONSE']._serialized_start=1240
-  _globals['_WATCHSTATERESPONSE']._serialized_end=1367
-  _globals['_STATESERVICE']._serialized_start=1370
-  _globals['_STATESERVICE']._serialized_end=2604
+  _globals['_STATESERVICE'].methods_by_name['QueryRecords']._serialized_options = b'\220\002\001\202\323\344\223\002A\"</v1/agents/{agent_id}/collections/{collection}/records:query:\001*'
+  _globals['_STATEDOCUMENT']._serialized_start=183
+  _globals['_STATEDOCUMENT']._serialized_end=278
+  _globals['_GETSTATEREQUEST']._serialized_start=281
+  _globals['_GETSTATEREQUEST']._serialized_end=466
+  _globals['_GETSTATERESPONSE']._serialized_start=468
+  _globals['_GETSTATERESPONSE']._serialized_end=557
+  _globals['_SETSTATEREQUEST']._serialized_start=560
+  _globals['_SETSTATEREQUEST']._serialized_end=778
+  _globals['_SETSTATERESPONSE']._serialized_start=780
+  _globals['_SETSTATERESPONSE']._serialized_end=864
+  _globals['_DELETESTATEREQUEST']._serialized_start=867
+  _globals['_DELETESTATEREQUEST']._serialized_end=1061
+  _globals['_DELETESTATERESPONSE']._serialized_start=1063
+  _globals['_DELETESTATERESPONSE']._serialized_end=1101
+  _globals['_WATCHSTATEREQUEST']._serialized_start=1104
+  _globals['_WATCHSTATEREQUEST']._serialized_end=1268
+  _globals['_WATCHSTATERESPONSE']._serialized_start=1270
+  _globals['_WATCHSTATERESPONSE']._serialized_end=1397
+  _globals['_STATESERVICE']._serialized_start=1400
+  _globals['_STATESERVICE']._serialized_end=3826
 # @@protoc_insertion_point(module_scope)

@@ -27,7 +27,7 @@ from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__
 from palimpsest.common.v1 import resources_pb2 as palimpsest_dot_common_dot_v1_dot_resources__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\'palimpsest/working/v1/checkpoints.proto\x12\x15palimpsest.working.v1\x1a\x1b\x62uf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a$palimpsest/common/v1/resources.proto\"J\n\rResultPreview\x12\x1a\n\x07\x63ontent\x18\x01 \x01(\tB\t\xbaH\x06r\x04(\x80\x80@\x12\x10\n\x08is_error\x18\x02 \x01(\x08\x12\x0b\n\x03\x63ut\x18\x03 \x01(\x08\"\x8d\x01\n\x10\x43heckpointedCall\x12\x34\n\x04\x63\x61ll\x18\x01 \x01(\x0b\x32\x1e.palimpsest.common.v1.ToolCallB\x06\xbaH\x03\xc8\x01\x01\x12\x34\n\x06result\x18\x02 \x01(\x0b\x32$.palimpsest.working.v1.ResultPreview\x12\r\n\x05round\x18\x03 \x01(\x05\"E\n\rSessionHandle\x12\x18\n\x04name\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12\x1a\n\x06handle\x18\x02 \x01(\tB\n\xbaH\x07r\x05\x10\x01(\x80 \"\xbd\x02\n\nCheckpoint\x12\x0f\n\x07turn_id\x18\x01 \x01(\t\x12\r\n\x05round\x18\x02 \x01(\x05\x12\x36\n\x05\x63\x61lls\x18\x03 \x03(\x0b\x32\'.palimpsest.working.v1.CheckpointedCall\x12\x35\n\x07handles\x18\x04 \x03(\x0b\x32$.palimpsest.working.v1.SessionHandle\x12/\n\x0b\x63reate_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0bupdate_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0b\x65xpire_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\r\n\x05stale\x18\x08 \x01(\x08\"\xab\x02\n\x15SaveCheckpointRequest\x12\x1c\n\x08\x61gent_id\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12#\n\x0f\x63onversation_id\x18\x02 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12\x30\n\x07turn_id\x18\x03 \x01(\tB\x1f\xbaH\x1cr\x1a\x32\x18^[A-Za-z0-9._:-]{1,128}$\x12\x1a\n\x05round\x18\x04 \x01(\x05\x42\x0b\xbaH\x08\x1a\x06\x18\xc0\x84=(\x01\x12@\n\x05\x63\x61lls\x18\x05 \x03(\x0b\x32\'.palimpsest.working.v1.CheckpointedCallB\x08\xbaH\x05\x92\x01\x02\x10\x64\x12?\n\x07handles\x18\x06 \x03(\x0b\x32$.palimpsest.working.v1.SessionHandleB\x08\xbaH\x05\x92\x01\x02\x10 \"]\n\x16SaveCheckpointResponse\x12\x12\n\ncall_count\x18\x01 \x01(\x05\x12/\n\x0bupdate_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"Y\n\x14GetCheckpointRequest\x12\x1c\n\x08\x61gent_id\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12#\n\x0f\x63onversation_id\x18\x02 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\"N\n\x15GetCheckpointResponse\x12\x35\n\ncheckpoint\x18\x01 \x01(\x0b\x32!.palimpsest.working.v1.Checkpoint\"w\n\x17\x44\x65leteCheckpointRequest\x12\x1c\n\x08\x61gent_id\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12#\n\x0f\x63onversation_id\x18\x02 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12\x19\n\x07turn_id\x18\x03 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x01\"+\n\x18\x44\x65leteCheckpointResponse\x12\x0f\n\x07\x64\x65leted\x18\x01 \x01(\x08\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\'palimpsest/working/v1/checkpoints.proto\x12\x15palimpsest.working.v1\x1a\x1b\x62uf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a$palimpsest/common/v1/resources.proto\"J\n\rResultPreview\x12\x1a\n\x07\x63ontent\x18\x01 \x01(\tB\t\xbaH\x06r\x04(\x80\x80@\x12\x10\n\x08is_error\x18\x02 \x01(\x08\x12\x0b\n\x03\x63ut\x18\x03 \x01(\x08\"\xa6\x01\n\x10\x43heckpointedCall\x12\x34\n\x04\x63\x61ll\x18\x01 \x01(\x0b\x32\x1e.palimpsest.common.v1.ToolCallB\x06\xbaH\x03\xc8\x01\x01\x12\x34\n\x06result\x18\x02 \x01(\x0b\x32$.palimpsest.working.v1.ResultPreview\x12\r\n\x05round\x18\x03 \x01(\x05\x12\x17\n\x04said\x18\x04 \x01(\tB\t\xbaH\x06r\x04(\x80\x80\x08\"E\n\rSessionHandle\x12\x18\n\x04name\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12\x1a\n\x06handle\x18\x02 \x01(\tB\n\xbaH\x07r\x05\x10\x01(\x80 \"\xbd\x02\n\nCheckpoint\x12\x0f\n\x07turn_id\x18\x01 \x01(\t\x12\r\n\x05round\x18\x02 \x01(\x05\x12\x36\n\x05\x63\x61lls\x18\x03 \x03(\x0b\x32\'.palimpsest.working.v1.CheckpointedCall\x12\x35\n\x07handles\x18\x04 \x03(\x0b\x32$.palimpsest.working.v1.SessionHandle\x12/\n\x0b\x63reate_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0bupdate_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0b\x65xpire_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\r\n\x05stale\x18\x08 \x01(\x08\"\xab\x02\n\x15SaveCheckpointRequest\x12\x1c\n\x08\x61gent_id\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12#\n\x0f\x63onversation_id\x18\x02 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12\x30\n\x07turn_id\x18\x03 \x01(\tB\x1f\xbaH\x1cr\x1a\x32\x18^[A-Za-z0-9._:-]{1,128}$\x12\x1a\n\x05round\x18\x04 \x01(\x05\x42\x0b\xbaH\x08\x1a\x06\x18\xc0\x84=(\x01\x12@\n\x05\x63\x61lls\x18\x05 \x03(\x0b\x32\'.palimpsest.working.v1.CheckpointedCallB\x08\xbaH\x05\x92\x01\x02\x10\x64\x12?\n\x07handles\x18\x06 \x03(\x0b\x32$.palimpsest.working.v1.SessionHandleB\x08\xbaH\x05\x92\x01\x02\x10 \"]\n\x16SaveCheckpointResponse\x12\x12\n\ncall_count\x18\x01 \x01(\x05\x12/\n\x0bupdate_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"Y\n\x14GetCheckpointRequest\x12\x1c\n\x08\x61gent_id\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12#\n\x0f\x63onversation_id\x18\x02 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\"N\n\x15GetCheckpointResponse\x12\x35\n\ncheckpoint\x18\x01 \x01(\x0b\x32!.palimpsest.working.v1.Checkpoint\"w\n\x17\x44\x65leteCheckpointRequest\x12\x1c\n\x08\x61gent_id\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12#\n\x0f\x63onversation_id\x18\x02 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12\x19\n\x07turn_id\x18\x03 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x01\"+\n\x18\x44\x65leteCheckpointResponse\x12\x0f\n\x07\x64\x65leted\x18\x01 \x01(\x08\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -38,6 +38,8 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_RESULTPREVIEW'].fields_by_name['content']._serialized_options = b'\272H\006r\004(\200\200@'
   _globals['_CHECKPOINTEDCALL'].fields_by_name['call']._loaded_options = None
   _globals['_CHECKPOINTEDCALL'].fields_by_name['call']._serialized_options = b'\272H\003\310\001\001'
+  _globals['_CHECKPOINTEDCALL'].fields_by_name['said']._loaded_options = None
+  _globals['_CHECKPOINTEDCALL'].fields_by_name['said']._serialized_options = b'\272H\006r\004(\200\200\010'
   _globals['_SESSIONHANDLE'].fields_by_name['name']._loaded_options = None
   _globals['_SESSIONHANDLE'].fields_by_name['name']._serialized_options = b'\272H\007r\005\020\001\030\200\001'
   _globals['_SESSIONHANDLE'].fields_by_name['handle']._loaded_options = None
@@ -67,21 +69,21 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_RESULTPREVIEW']._serialized_start=166
   _globals['_RESULTPREVIEW']._serialized_end=240
   _globals['_CHECKPOINTEDCALL']._serialized_start=243
-  _globals['_CHECKPOINTEDCALL']._serialized_end=384
-  _globals['_SESSIONHANDLE']._serialized_start=386
-  _globals['_SESSIONHANDLE']._serialized_end=455
-  _globals['_CHECKPOINT']._serialized_start=458
-  _globals['_CHECKPOINT']._serialized_end=775
-  _globals['_SAVECHECKPOINTREQUEST']._serialized_start=778
-  _globals['_SAVECHECKPOINTREQUEST']._serialized_end=1077
-  _globals['_SAVECHECKPOINTRESPONSE']._serialized_start=1079
-  _globals['_SAVECHECKPOINTRESPONSE']._serialized_end=1172
-  _globals['_GETCHECKPOINTREQUEST']._serialized_start=1174
-  _globals['_GETCHECKPOINTREQUEST']._serialized_end=1263
-  _globals['_GETCHECKPOINTRESPONSE']._serialized_start=1265
-  _globals['_GETCHECKPOINTRESPONSE']._serialized_end=1343
-  _globals['_DELETECHECKPOINTREQUEST']._serialized_start=1345
-  _globals['_DELETECHECKPOINTREQUEST']._serialized_end=1464
-  _globals['_DELETECHECKPOINTRESPONSE']._serialized_start=1466
-  _globals['_DELETECHECKPOINTRESPONSE']._serialized_end=1509
+  _globals['_CHECKPOINTEDCALL']._serialized_end=409
+  _globals['_SESSIONHANDLE']._serialized_start=411
+  _globals['_SESSIONHANDLE']._serialized_end=480
+  _globals['_CHECKPOINT']._serialized_start=483
+  _globals['_CHECKPOINT']._serialized_end=800
+  _globals['_SAVECHECKPOINTREQUEST']._serialized_start=803
+  _globals['_SAVECHECKPOINTREQUEST']._serialized_end=1102
+  _globals['_SAVECHECKPOINTRESPONSE']._serialized_start=1104
+  _globals['_SAVECHECKPOINTRESPONSE']._serialized_end=1197
+  _globals['_GETCHECKPOINTREQUEST']._serialized_start=1199
+  _globals['_GETCHECKPOINTREQUEST']._serialized_end=1288
+  _globals['_GETCHECKPOINTRESPONSE']._serialized_start=1290
+  _globals['_GETCHECKPOINTRESPONSE']._serialized_end=1368
+  _globals['_DELETECHECKPOINTREQUEST']._serialized_start=1370
+  _globals['_DELETECHECKPOINTREQUEST']._serialized_end=1489
+  _globals['_DELETECHECKPOINTRESPONSE']._serialized_start=1491
+  _globals['_DELETECHECKPOINTRESPONSE']._serialized_end=1534
 # @@protoc_insertion_point(module_scope)

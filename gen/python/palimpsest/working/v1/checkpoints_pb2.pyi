@@ -61,8 +61,11 @@ class CheckpointedCall(_message.Message):
     CALL_FIELD_NUMBER: _builtins.int
     RESULT_FIELD_NUMBER: _builtins.int
     ROUND_FIELD_NUMBER: _builtins.int
+    SAID_FIELD_NUMBER: _builtins.int
     round: _builtins.int
     """The round that it was first saved in. Not read in requests."""
+    said: _builtins.str
+    """What the assistant said right before this call; at most 128 KiB. Default: nothing."""
     @_builtins.property
     def call(self) -> _resources_pb2.ToolCall:
         """The call; its arguments at most the service's limit (32 KiB as JSON)."""
@@ -77,10 +80,11 @@ class CheckpointedCall(_message.Message):
         call: _resources_pb2.ToolCall | None = ...,
         result: Global___ResultPreview | None = ...,
         round: _builtins.int = ...,
+        said: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["call", b"call", "result", b"result"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["call", b"call", "result", b"result", "round", b"round"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["call", b"call", "result", b"result", "round", b"round", "said", b"said"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
