@@ -13,7 +13,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +36,7 @@ NEXT_MESSAGE = (
 PROMPT_TOKENS = 1500
 SHOWN = 200
 SHOWN_ORIGINALS = 2
+NEVER = datetime.min.replace(tzinfo=UTC)
 
 out = Console(highlight=False, soft_wrap=True)
 
@@ -60,9 +61,11 @@ def main() -> None:
         known(client, contact.id)
         title("5. Summaries over the messages")
         overlays(client)
-        title("6. The prompt of the next turn")
+        title("6. Facts distilled from what was said")
+        distilled(client, contact.id)
+        title("7. The prompt of the next turn")
         prompt(client)
-        title("7. The jobs behind it")
+        title("8. The jobs behind it")
         jobs(client)
     out.print(
         f"\nDone in {time.monotonic() - started:.1f} s. Start a suite to keep: [bold]palimpsest up[/bold]"
@@ -187,6 +190,23 @@ def overlays(client: Client) -> None:
             for message in one.messages[:SHOWN_ORIGINALS]:
                 out.print(f"    [dim]{message.id}, {message.author}: {shown(text_of(message))}[/dim]")
             out.print(f"    [dim]… all {len(one.messages)} are there, to the letter[/dim]")
+
+
+def distilled(client: Client, contact_id: str) -> None:
+    """The memories that no application wrote: what people stated, and the message in which they did."""
+    stated = [
+        memory
+        for memory in client.memories(contact_id=contact_id)
+        if memory.source in ("turn", "pre_compaction")
+    ]
+    for memory in sorted(stated, key=lambda one: one.valid_from_time or one.create_time or NEVER):
+        said_in = ", ".join(ref.message_id for ref in memory.provenance)
+        out.print(f" {memory.value}")
+        out.print(
+            f"    [dim]{memory.key}, {memory.fact_type}, source {memory.source},"
+            f" confidence {memory.confidence:.1f}, from {said_in}[/dim]"
+        )
+    out.print(f"{len(stated)} live memories; none was written by hand, no model read the text")
 
 
 def prompt(client: Client) -> None:

@@ -10,7 +10,7 @@ from tests.unit.extracting_parts import facts, values
 STATED = [
     # names
     ("My name is Oleg Rask.", ["Kim is called Oleg Rask"]),
-    ("Hi, I'm Sanna, a developer from Tampere.", ["Kim is called Sanna"]),
+    ("Hi, I'm Sanna, a developer.", ["Kim is called Sanna", "Kim is a developer"]),
     ("My therapist's name is Dr Okafor.", ["Kim has a therapist called Dr Okafor"]),
     ("Jo is my cousin.", ["Kim has a cousin called Jo"]),
     # where
@@ -19,7 +19,7 @@ STATED = [
     ("I moved from Oslo to Turku in 2020.", ["Kim lives in Turku"]),
     ("No, I live in Bergen, not Oslo.", ["Kim lives in Bergen"]),
     ("I was born in Tartu and grew up in Riga.", ["Kim was born in Tartu", "Kim grew up in Riga"]),
-    ("I'm from Ghana.", ["Kim is from Ghana"]),
+    ("I'm from Ghana.", ["Kim comes from Ghana"]),
     ("I don't live in Oslo anymore.", ["Kim no longer lives in Oslo"]),
     # work and studies
     ("I work for the city council as an archivist.", ["Kim works for the city council as an archivist"]),

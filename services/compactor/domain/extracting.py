@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from services.compactor.domain.extracting_chat import is_english, is_foreign
 from services.compactor.domain.extracting_english import facts_of
 from services.compactor.domain.extracting_french import FRENCH
 from services.compactor.domain.extracting_german import GERMAN
@@ -31,9 +32,12 @@ from services.compactor.domain.extracting_types import (
     Turn,
 )
 
-NAME = "grammar-1"
+NAME = "grammar-2"
 """The engine's name; another number when the same text may give other facts."""
-_READERS = (("The user", facts_of), *map(reader, (GERMAN, FRENCH, SPANISH)))
+_READERS = (
+    ("The user", facts_of, is_english),
+    *((*reader(language), is_foreign) for language in (GERMAN, FRENCH, SPANISH)),
+)
 _KEY = re.compile(rf"[a-z0-9._:-]{{1,{MOST_KEY}}}")
 _PASSING = frozenset({Category.EVENT, Category.TASK})
 
@@ -44,9 +48,9 @@ def extract(turn: Turn) -> list[Fact]:
     sentences = statements(turn.text)
     author = " ".join(visible(turn.author).split())[:MOST_NAME]
     found: dict[str, Fact] = {}
-    for unnamed, read in _READERS:
+    for unnamed, read, may_be in _READERS:
         subject = author_of(author, owner=turn.owner, unnamed=unnamed)
-        for fact in read(sentences, subject, said):
+        for fact in read([one for one in sentences if may_be(one)], subject, said):
             if _fits(fact):
                 found.pop(fact.key, None)
                 found[fact.key] = fact

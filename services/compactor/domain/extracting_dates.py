@@ -74,12 +74,37 @@ _DAY_WORDS = {
     "tomorrow morning": 1,
     "tomorrow night": 1,
     "morgen": 1,
+    "morgen früh": 1,
+    "morgen abend": 1,
+    "heute abend": 0,
+    "gestern abend": -1,
+    "demain matin": 1,
+    "demain soir": 1,
+    "ce soir": 0,
+    "hier soir": -1,
+    "esta noche": 0,
+    "anoche": -1,
+    "mañana por la mañana": 1,
+    "mañana por la tarde": 1,
     "demain": 1,
     "mañana": 1,
     "the day after tomorrow": 2,
     "übermorgen": 2,
     "après-demain": 2,
     "pasado mañana": 2,
+}
+_HOLIDAYS = {
+    name: (month, day)
+    for names, month, day in (
+        ("new year's day|new years day|new year's|neujahr|nouvel an|año nuevo", 1, 1),
+        ("valentine's day|valentines day|valentine's|saint-valentin|san valentín", 2, 14),
+        ("halloween", 10, 31),
+        ("christmas eve|xmas eve|heiligabend|nochebuena", 12, 24),
+        ("christmas day|christmas|xmas|weihnachten|noël|navidad", 12, 25),
+        ("boxing day", 12, 26),
+        ("new year's eve|new years eve|silvester|nochevieja", 12, 31),
+    )
+    for name in names.split("|")
 }
 _NUMBERS = {
     "a": 1,
@@ -153,20 +178,30 @@ def _any(words: Iterable[str]) -> str:
 
 
 _COUNT = rf"\d{{1,3}}|{_any(_NUMBERS)}"
+_BEFORE_LATIN = (
+    r"antes\ del?\ |para\ el\ |hasta\ el\ |avant\ (?:le\ )?|d'ici\ (?:le\ )?|pour\ le\ "
+    r"|vor\ dem\ |bis\ zum\ |ab\ dem\ |zum\ |seit\ dem\ "
+)
 _YEAR = r"(?:19|20)\d\d"
 _DATE = re.compile(
     rf"""
     (?<![\w-])(?:
-      (?:on\ |by\ |until\ |am\ |le\ |el\ )?(?P<iso>{_YEAR}-\d\d-\d\d)
-    | (?:on\ |by\ |until\ |before\ |am\ |bis\ |le\ |el\ )?(?:the\ )?
+      (?:on\ |by\ |until\ |am\ |{_BEFORE_LATIN}|le\ |el\ )?(?P<iso>{_YEAR}-\d\d-\d\d)
+    | (?:on\ |by\ |until\ |before\ |am\ |bis\ |{_BEFORE_LATIN}|le\ |el\ )?(?:the\ )?
       (?P<day>\d{{1,2}})(?:st|nd|rd|th|er|\.)?\ (?:of\ |de\ )?(?P<month>{_any(_MONTHS)})\b\.?
-      (?:,?\ (?:de\ )?(?P<year>{_YEAR}))?
+      (?:,?\ (?:de\ )?(?P<year>{_YEAR}))?(?P<until>\ (?:to|until|till|-)\ \d{{1,2}}\ (?:{_any(_MONTHS)})\b)?
     | (?:on\ |by\ |until\ |before\ )?(?P<month_2>{_any(_MONTHS)})\ (?P<day_2>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:)
+      (?P<until_2>(?:\ (?:to|until|till)\ |\ ?-\ ?)(?:(?:{_any(_MONTHS)})\ )?\d{{1,2}}(?:st|nd|rd|th)?\b)?
       (?:,?\ (?P<year_2>{_YEAR}))?
-    | (?:by\ |until\ |before\ |bis\ )?(?P<word>{_any(_DAY_WORDS)})
-    | (?:on\ |by\ |until\ |before\ |am\ |bis\ |le\ |el\ )*
+    | (?:on\ |at\ |over\ |by\ |until\ |before\ |an\ |à\ |en\ )(?P<holiday>{_any(_HOLIDAYS)})
+      (?!\ (?:dinner|party|tree|card|present|gift|song|cake|market))
+    | (?:by\ |until\ |before\ |bis\ )?(?P<word>{_any(_DAY_WORDS)})(?:\ (?:noon|lunchtime|midday))?
+    | (?:on\ |by\ |until\ |before\ |am\ |bis\ |{_BEFORE_LATIN}|le\ |el\ )*
       (?P<which>last\ |next\ |this\ |this\ coming\ |nächsten\ |letzten\ |kommenden\ |pasado\ |próximo\ )?
-      (?P<weekday>{_any(_WEEKDAYS)})(?P<after>\ prochain|\ dernier|\ pasado|\ próximo)?
+      (?P<weekday>{_any(_WEEKDAYS)})(?:\ (?:morning|afternoon|evening|night))?
+      (?P<after>\ prochain|\ dernier|\ pasado|\ próximo)?
+    | (?:on|by|until|till|before|since|for)\ the\ (?P<number>\d{{1,2}})(?:st|nd|rd|th)
+      (?!\ (?:of|floor|time|page|row|place|attempt|try|century|edition|item|one|line|{_any(_MONTHS)})\b)
     | (?P<ago>(?P<count>{_COUNT})\ (?P<unit>{_any(_UNITS)})\ ago)
     | (?P<ago_de>(?:vor|il\ y\ a|hace)\ (?P<count_3>{_COUNT})\ (?P<unit_3>{_any(_UNITS)}))
     | (?P<hence>(?:in|dans|en|dentro\ de)\ (?P<count_2>{_COUNT})\ (?P<unit_2>{_any(_UNITS)})(?:\ time)?)
@@ -174,6 +209,10 @@ _DATE = re.compile(
         | (?:vor|il\ y\ a|hace)\ (?:{_COUNT})\ (?:{_FAR})
         | (?:last|next|this|early|late)\ (?:week|month|year|spring|summer|autumn|fall|winter|weekend)
         | (?:in|since|im|seit|en|depuis|desde)\ (?:(?:early|late)\ )?(?:(?:{_any(_MONTHS)})\ )?{_YEAR}
+        | (?:letzte|nächste|diese)[ns]?\ (?:woche|monat|jahr|sommer|winter|frühling|herbst)
+        | (?:la\ semaine|le\ mois|l'année|l'an|l'été|l'hiver)\ (?:dernière?|prochaine?)
+        | (?:la\ semana|el\ mes|el\ año|el\ verano|el\ invierno)\ (?:pasad[oa]|que\ viene|próxim[oa])
+        | in\ the\ (?:spring|summer|autumn|fall|winter)|(?:next|last|this)\ (?:term|semester)
         | (?:in|last|next|this|im|en)\ (?:{_any(_MONTHS)})
         | in\ (?:{_COUNT})\ (?:months?|years?)))
     )(?![\w-])
@@ -202,7 +241,8 @@ def find(text: str, said: date, tense: Tense) -> Mention | None:
 
 def without(text: str, mention: Mention) -> str:
     """The text without the date."""
-    return " ".join(f"{text[: mention.start]} {text[mention.end :]}".split()).strip(" ,")
+    left = " ".join(f"{text[: mention.start]} {text[mention.end :]}".split())
+    return left.replace(" ,", ",").strip(" ,")
 
 
 def _mention(match: re.Match[str], said: date, tense: Tense) -> Mention:
@@ -221,6 +261,11 @@ def _day(match: re.Match[str], said: date, tense: Tense) -> date | None:
         return _of_calendar(match["month"], match["day"], match["year"], said, tense)
     if match["month_2"]:
         return _of_calendar(match["month_2"], match["day_2"], match["year_2"], said, tense)
+    if match["holiday"]:
+        number, day = _HOLIDAYS[match["holiday"].lower()]
+        return _nearest(number, day, said, tense)
+    if match["number"]:
+        return _of_month(int(match["number"]), said, tense)
     if match["word"]:
         return said + timedelta(days=_DAY_WORDS[match["word"].lower()])
     if match["weekday"]:
@@ -251,11 +296,26 @@ def _of_calendar(month: str, day: str, year: str | None, said: date, tense: Tens
     number = _MONTHS[month.lower()]
     if year:
         return date(int(year), number, int(day))
+    return _nearest(number, int(day), said, tense)
+
+
+def _of_month(number: int, said: date, tense: Tense) -> date:
+    """The next day of that number, or the last before."""
+    step = timedelta(days=-1 if tense is Tense.PAST else 1)
+    for days in range(63):
+        found = said + days * step
+        if found.day == number:
+            return found
+    raise ValueError("no such day")
+
+
+def _nearest(month: int, day: int, said: date, tense: Tense) -> date:
+    """The next one after a day, or the last before it."""
     years = range(said.year, said.year - 9, -1) if tense is Tense.PAST else range(said.year, said.year + 9)
     for one in years:  # 29 February may be eight years away
-        if int(day) > monthrange(one, number)[1]:
+        if day > monthrange(one, month)[1]:
             continue
-        found = date(one, number, int(day))
+        found = date(one, month, day)
         if (found <= said) if tense is Tense.PAST else (found >= said):
             return found
     raise ValueError("no such day")

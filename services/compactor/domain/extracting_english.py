@@ -9,14 +9,14 @@ from datetime import date
 
 from services.compactor.domain import extracting_dates as dates
 from services.compactor.domain import extracting_words as words
-from services.compactor.domain.extracting_acts import (
-    decision_of,
-    is_sure,
-    read_act,
-    read_scheduled,
-)
-from services.compactor.domain.extracting_names import plain, read_attributes, read_names
-from services.compactor.domain.extracting_orders import read_order
+from services.compactor.domain.extracting_acts import read_act
+from services.compactor.domain.extracting_chat import with_subject
+from services.compactor.domain.extracting_chat import written as written_out
+from services.compactor.domain.extracting_decisions import decision_of, is_sure, read_decided, read_proposed
+from services.compactor.domain.extracting_intros import by_name, introduced, is_private, mentioned
+from services.compactor.domain.extracting_names import plain, read_attributes, read_labelled, read_names
+from services.compactor.domain.extracting_orders import read_order, read_ruled
+from services.compactor.domain.extracting_scheduled import read_moved, read_scheduled, read_thing, topic_of
 from services.compactor.domain.extracting_states import Clause, read_state
 from services.compactor.domain.extracting_subjects import (
     NAME,
@@ -27,18 +27,21 @@ from services.compactor.domain.extracting_subjects import (
     relative_of,
     slug,
 )
+from services.compactor.domain.extracting_tasks import read_due, with_due
 from services.compactor.domain.extracting_types import Category, Fact, Subject, Tense
-from services.compactor.domain.extracting_verbs import about, clauses, dated, expanded
+from services.compactor.domain.extracting_verbs import about, clauses, dated
 
 _FLAGS = re.IGNORECASE
 _UNSURE = re.compile(
     r"\b(?:if|unless|whether|not true|never said|did not say|not saying|misunderstanding"
     r"|dreamt|dreamed|in my dreams?"
-    r"|dream of|wish|claim(?:s|ed)|horoscope|supposedly|allegedly|rumou?r|in theory|would have"
+    r"|dream of|wish(?! (?:me|us) luck)|claim(?:s|ed)|horoscope|supposedly|allegedly|rumou?r"
+    r"|in theory|would have"
     r"|as though|were I|had I"
     r"|according to|quote|motto|caption|example\b(?!\.)|says? here|evil twin|in this game"
     r"|my character|my avatar|fortune cookie"
-    r"|novel|story|film|movie|fiction|sitcom|episode|screenplay|role)\b"
+    r"|(?<!favourite )(?<!favorite )(?<!a )(?:novel|story|film|movie)|fiction|sitcom"
+    r"|episode|screenplay|role of|the role)\b"
     r"|\b(?:says|write|writes|reads?|draft|text|title|subject line|template|headline"
     r"|answer with|something like)\b[^:]*:"
     r"|^(?:maybe|perhaps|possibly|probably|presumably|ideally|hopefully|in another life|in an ideal)\b",
@@ -50,8 +53,17 @@ _IRRELEVANT = re.compile(
     r"[ ,:]+(?:at all, )?",
     _FLAGS,
 )
+_IN_CASE = re.compile(
+    r",? (?:if|in case) (?:that|it|they|you|anyone|anybody|somebody|someone"
+    r"|the \w+) (?:asks?|matters?|helps?|needs? (?:it|to know)"
+    r"|wants? to know|wonders?|are wondering|is relevant|is (?:of )?any (?:use|help)"
+    r"|counts?|cares?|keeps? (?:lists?|track))"
+    r"(?: at all| with (?:that|it))?$",
+    _FLAGS,
+)
 _ASKED = re.compile(
     r"^(?:I (?:would like|want|need) you to (?=.*\b(?:always|never|call me|from now on)\b)"
+    r"|(?:can|could|would|will) you (?:please |just )*(?=(?:stop|always|never|call me|from now on|quit)\b)"
     r"|you (?:can|may|should) (?:just )?(?=call me ))",
     _FLAGS,
 )
@@ -66,6 +78,14 @@ _UNSURE_CLAUSE = re.compile(
     r"|practically|virtually|basically|theoretically|metaphorically|literally|not sure)\b",
     _FLAGS,
 )
+_CIRCUMSTANCE = re.compile(
+    r"^(?P<w>(?:on|in|at|since|for) (?:the |an? |my |last |about "
+    r"|around )?[\w' -]{2,24}?),? (?=(?:I|we) (?:only |always |usually |never )?(?:love"
+    r"|like|hate|prefer|drink|eat|live|work"
+    r"|go|take|sleep|have|get|run|play|use)\b)",
+    _FLAGS,
+)
+_OF_SELF = re.compile(r"\b(?:I|I'm|im|ive|my|we|our|me|us|mine)\b", _FLAGS)
 _SO_IS = re.compile(r"^(?:and )?(?:so )?(?:is|am|are|does|do|has) (?P<rest>(?:my|our) .+)$", _FLAGS)
 _TEAM = re.compile(
     r"^(?:the|our|my) (?:whole |entire )?(?:team|committee|board|family|group|class|band|club"
@@ -79,14 +99,20 @@ _FROM_MY = re.compile(
     _FLAGS,
 )
 _EXPECTED = re.compile(
-    r"^(?P<o>(?:the|our|my) (?:[\w'-]+ ){1,4}?)(?:is|are) (?:coming|arriving|being delivered"
+    rf"^(?P<o>(?:the|our|my) (?!(?:{words.RELATIONS})\b)(?:[\w'-]+ ){{1,4}}?)(?:is"
+    r"|are) (?:coming|arriving|being delivered"
     r"|visiting)(?: by| over)? (?P<w>.+)$",
     _FLAGS,
 )
-_CARRIED = re.compile(rf"^(?:also |now |currently |then )*(?:{words.CARRIED})\b", _FLAGS)
-_GREETED = re.compile(
-    r"^\W*(?:hi|hey|hello|good (?:morning|evening"
-    r"|afternoon))\b.{0,20}?\bI am (?P<name>(?-i:[^\W\d_a-z][\w'-]+))(?=[ ,.]|$)",
+_CARRIED = re.compile(
+    rf"^(?:also |now |currently |then )*(?:{words.CARRIED}|still \w+|used to"
+    r"|(?:never|always|only) \w+s)\b",
+    _FLAGS,
+)
+_RULE_FOLLOWS = re.compile(
+    r"^(?:that|it|this) (?:is|goes) (?:a|the|my|for|as a) (?:\w+ )?(?:rule|policy|default"
+    r"|every\w*|all|always|standing)\b"
+    r"|^(?:every time|always|at all times|from now on|permanently|I mean it|no exceptions)$",
     _FLAGS,
 )
 _TOGETHER = re.compile(
@@ -111,13 +137,24 @@ _MOVED = re.compile(r"^(?:have |has )?(?:just |recently |finally |now )?(?:moved
 
 def facts_of(sentences: Sequence[str], author: Subject, said: date) -> Iterator[Fact]:
     """What a message's sentences tell."""
-    people, found = People(author=author), list[Fact]()
+    near = any(map(_OF_SELF.search, sentences))
+    people, found = People(author=author, near=near), list[Fact]()
     sentences = [_NOTED.sub("remind me to ", sentence) for sentence in sentences]
-    written = [_ASKED.sub("please ", _IRRELEVANT.sub("", expanded(sentence))) for sentence in sentences]
+    written = [
+        _ASKED.sub("please ", _IN_CASE.sub("", _IRRELEVANT.sub("", written_out(sentence))))
+        for sentence in sentences
+    ]
     for place, sentence in enumerate(written):
         following = written[place + 1] if place + 1 < len(written) else ""
-        sure = is_sure(sentence) or (is_sure(following) and len(following.split()) < 6)
+        sure = is_sure(sentence) or any(
+            is_sure(one) for one in written[place + 1 : place + 3] if len(one.split()) < 9
+        )
         if _UNSURE.search(sentence) and not sure:
+            continue
+        if _RULE_FOLLOWS.match(sentence):
+            continue
+        if _RULE_FOLLOWS.match(following) and (ruled := read_ruled(sentence, author)):
+            found += ruled
             continue
         found += _of_sentence(sentence, people, said, sure)
     for fact in found:
@@ -126,29 +163,55 @@ def facts_of(sentences: Sequence[str], author: Subject, said: date) -> Iterator[
 
 
 def _of_sentence(sentence: str, people: People, said: date, sure: bool) -> Iterator[Fact]:
-    if greeted := _GREETED.match(sentence):
-        yield plain(people.author, Category.IDENTITY, "name", f"is called {greeted['name']}")
-    carried, last = "", None
-    for clause in clauses(sentence):
+    """What a sentence tells as a whole, then clause by clause; a clause may go on about the one before."""
+    own = Clause(author=people.author, subject=people.author, first=True, rest="", said=said)
+    yield from _whole(sentence, own, people)
+    carried, topic = "", ""
+    due = bool(re.search(r"\bdue\b|\bdeadline\b", sentence, _FLAGS))
+    for place, part in enumerate(clauses(sentence)):
+        clause = with_subject(part) if place == 0 else part
         if _UNSURE_CLAUSE.search(clause):
             carried = ""
             continue
-        whole = clause
-        if carried and _CARRIED.match(clause) and not _SO_IS.match(clause):
-            whole = f"{carried} {clause}"
-        elif not carried and re.match(r"(?:need to|have to|must) ", clause, _FLAGS):
-            whole = f"I {clause}"
         if again := _SO_IS.match(clause):
-            yield from _alike(again["rest"], last, people)
+            yield from _alike(again["rest"], people.last, people)
             continue
-        facts, phrase = _of_clause(_date_last(whole, said), people, said, sure)
+        whole = _date_last(_continued(clause, carried), said)
+        facts, phrase = _of_clause(whole, people, said, sure=sure, due=due)
+        if people.last and (dated_task := with_due(people.last, clause, said)):
+            facts = [dated_task]
+        if not facts and topic:
+            facts = read_moved(clause, topic, own)
+        topic = topic_of(clause) or topic
         carried = phrase or carried
-        last = facts[-1] if facts else last
+        people.last = facts[-1] if facts else people.last
+        yield from mentioned(clause, people)
         yield from facts
+
+
+def _whole(sentence: str, own: Clause, people: People) -> list[Fact]:
+    """From a sentence that is an introduction, a verdict or a field: "Kim here, 71", "decided: blue"."""
+    found = (
+        introduced(sentence, people.author, after=people.introduced)
+        or read_decided(sentence, people.author)
+        or read_labelled(sentence, own)
+    )
+    people.introduced = any(fact.key.endswith(".name") for fact in found)
+    people.last = found[-1] if found else people.last
+    return found
+
+
+def _continued(clause: str, carried: str) -> str:
+    """A clause with the subject of the one before, where it has none."""
+    if carried and _CARRIED.match(clause):
+        return f"{carried} {clause}"
+    return f"I {clause}" if not carried and re.match(r"(?:need to|have to|must) ", clause, _FLAGS) else clause
 
 
 def _date_last(clause: str, said: date) -> str:
     """With a date that opens it at its end: "Three days ago I started" as "I started three days ago"."""
+    if opened := _CIRCUMSTANCE.match(clause):
+        return f"{clause[opened.end() :]} {opened['w'][0].lower()}{opened['w'][1:]}"
     mention = dates.find(clause, said, Tense.PAST)
     if (
         mention is None
@@ -184,21 +247,34 @@ def _prefix(last: Fact, people: People) -> str:
     return f"{max((s.key for s in known if last.key.startswith(f'{s.key}.')), key=len, default='')}."
 
 
-def _of_clause(clause: str, people: People, said: date, sure: bool) -> tuple[list[Fact], str]:
+def _of_clause(clause: str, people: People, said: date, *, sure: bool, due: bool) -> tuple[list[Fact], str]:
     """The facts of a clause, and how it names its subject ("" when that cannot be carried on)."""
     author = people.author
     own = Clause(author=author, subject=author, first=True, rest=clause, said=said)
     for reader in (read_names, read_attributes):
         if found := reader(clause, own, people):
             return found, ""
-    if found := read_scheduled(clause, own) or read_order(clause, own) or _together(clause, people, said):
+    if (
+        found := read_due(clause, own)
+        or read_scheduled(clause, own)
+        or read_order(clause, own)
+        or _together(clause, people, said)
+    ):
+        return found, ""
+    if sure and (found := read_proposed(clause, own)):
         return found, ""
     if found := _expected(clause, own) or _team(clause, own):
         return found, ""
     parsed = parse(clause, people) or _someone_told(clause, people) or _known_from(clause, people)
+    if parsed is None and (parsed := by_name(clause, people)):
+        if kept := [
+            fact for fact in _told(parsed, people, own, sure=False) if is_private(fact, near=people.near)
+        ]:
+            people.add(parsed.subject, parsed.subject.name)
+        return kept, parsed.phrase if kept else ""
     if parsed is None:
-        return [], ""
-    return [*parsed.told, *_told(parsed, people, said, sure)], parsed.phrase
+        return read_thing(clause, own), ""
+    return [*parsed.told, *_told(parsed, people, replace(own, due=due), sure=sure)], parsed.phrase
 
 
 def _team(clause: str, own: Clause) -> list[Fact]:
@@ -214,7 +290,7 @@ def _expected(clause: str, own: Clause) -> list[Fact]:
     mention = dates.find(match["w"], own.said, Tense.COMING) if match else None
     if match is None or mention is None or mention.day is None or mention.day < own.said:
         return []
-    what = re.sub(r"^(?:my|our) ", "the ", match["o"].strip(), flags=_FLAGS)
+    what = re.sub(r"^(?:my|our|the) ", "the ", match["o"].strip(), flags=_FLAGS)
     text, day = dated(f"expects {what} {match['w']}", own.said, Tense.COMING)
     return [
         replace(
@@ -240,12 +316,10 @@ def _known_from(clause: str, people: People) -> Parsed | None:
     return Parsed(subject=subject, first=False, rest=clause[match.end() :], phrase=subject.name, told=(told,))
 
 
-def _told(parsed: Parsed, people: People, said: date, sure: bool) -> list[Fact]:
+def _told(parsed: Parsed, people: People, own: Clause, *, sure: bool) -> list[Fact]:
     if not parsed.first and (match := _TOLD.match(parsed.rest)):
-        return _reported(parsed.subject, match["rest"], people, said)
-    clause = Clause(
-        author=people.author, subject=parsed.subject, first=parsed.first, rest=parsed.rest, said=said
-    )
+        return _reported(parsed.subject, match["rest"], people, own.said)
+    clause = replace(own, subject=parsed.subject, first=parsed.first, rest=parsed.rest)
     if sure and parsed.first and (found := decision_of(clause)):
         return found
     if not parsed.first and (match := _IS_CALLED.match(parsed.rest)):

@@ -20,13 +20,17 @@ NOW = r"(?P<v>am|is|are)"
 MOST_LIKED = 14
 """Words of what somebody likes: what is longer was not understood."""
 PASSING = re.compile(
-    r"^(?:it|this|that|these|those|him|her|them|one|ones|so|how|what|when|where|why|to be"
+    r"^(?:option \w+|version \w+|it|this|that|these|those|him|her|them|one|ones|so|how"
+    r"|what|when|where|why|to be"
     r"|to hear|to see|to know"
-    r"|to think|to say|to ask|the (?!smell|sound|taste|sea|mountains|ocean|outdoors|beach"
+    r"|to think|to say|to ask|the (?!window|aisle|front|back row|smell|sound|taste|sea"
+    r"|mountains|ocean|outdoors|beach"
     r"|opera|theatre|theater|rain"
-    r"|colou?r|idea of|feel|feeling|cold|heat|dark|city|country\b|countryside|\w+ of\b)"
+    r"|colou?r|idea of|feel|feeling|cold|heat|dark|city|country\b|countryside|(?!tone|look"
+    r"|style|structure|sound|end|beginning|start|first|second|last|rest|part|way|wording"
+    r"|length|idea)\w+ of\b)"
     r"|(?:a|an|some|any) (?:bit|lot|idea|moment)|being here|everything|nothing|something"
-    r"|anything|all|each|every"
+    r"|anything(?: (?:you|else|that|I|he|she|from|in)\b|$)|all|each|every"
     r"|my (?:new )?(?:order|question|point)|working with|talking to|not|no|such|and|as|me|I|we"
     r"|their|your|us)\b|\b(?:like this|them|it|here|there|you)\b",
     _FLAGS,
@@ -96,9 +100,34 @@ def settled(text: str) -> bool:
     )
 
 
+_TYPED_PLACE = re.compile(
+    r"(?!work|home|school|here|there|where|hell|scratch|memory|bed|earth|abroad|scotch"
+    r"|another|outside|inside|afar|mars|space|stock|above|below|behind|town|uni"
+    r"|university|nowhere|somewhere|jail|prison|hospital|church|college|today|then"
+    r"|before)(?:(?:new|south|north|east|west|san|st) )?[a-zà-ÿ]{4,}(?: originally)?"
+)
+"""One word in small letters, as people type the names of towns."""
+
+
 def is_place(text: str) -> bool:
     """Whether it is a named place for more than a while."""
-    return settled(text) and has_capital(text)
+    return settled(text) and (
+        has_capital(text)
+        or bool(_TYPED_PLACE.fullmatch(text) or re.search(r" (?:near|outside|in|of) (?-i:[A-Z])", text))
+    )
+
+
+_TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
+_ONES = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
+
+
+def in_figures(age: str) -> str:
+    """An age with its number in figures: "forty six years old" as "46 years old"."""
+    number, _, rest = age.partition(" years")
+    tens, _, ones = number.lower().replace("-", " ").partition(" ")
+    if tens not in _TENS or (ones and ones not in _ONES):
+        return age
+    return f"{20 + 10 * _TENS.index(tens) + (1 + _ONES.index(ones) if ones else 0)} years{rest}"
 
 
 def is_trade(text: str) -> bool:
@@ -114,7 +143,8 @@ def without_date(text: str) -> str:
         r" (?:(?:\w+|a few|a couple of) (?:days?|weeks?|months?|years?) ago|in (?:\w+ )?(?:19"
         r"|20)\d\d|in (?:January|February|March|April|May|June|July|August|September|October"
         r"|November|December)|last \w+|this \w+|with|for|when|to|from|on|about|around|because"
-        r"|yesterday|today|recently|last|before)\b",
+        r"|yesterday|today|recently|last|before|during|after|in the)\b",
         text,
+        flags=_FLAGS,
     )[0]
     return place.strip(" ,")

@@ -1,4 +1,4 @@
-"""Rules about what somebody likes, has and does, and about their health (SPEC J-8). Pure."""
+"""Rules about what somebody likes, has and does (SPEC J-8). Pure."""
 
 from __future__ import annotations
 
@@ -17,11 +17,6 @@ _SPORTS = (
     r"|squash|guitar|piano|violin|drums|bass|cello|bridge|poker|go|darts|table tennis"
     r"|water polo|dungeons and dragons"
     r"|in an? [\w' -]+)\b.*"
-)
-_ITEMS = (
-    r"(?:wheelchair|walker|hearing aids?|cane|screen reader|insulin pump|inhaler|pacemaker"
-    r"|prosthe\w+|stick|guide dog"
-    r"|cpap\w*|walking stick|white cane)"
 )
 WHAT: tuple[State, ...] = (
     # Likes and dislikes
@@ -50,6 +45,35 @@ WHAT: tuple[State, ...] = (
         plural=True,
         says=lambda m: f"doesn't {m['v'].lower()}{' ' + m['o'] if m['o'] else ''}",
         accepts=lambda o: not o or (liked(o) and not re.search(r"\b(?:how|yet|much|today|enough|that)\b", o)),
+    ),
+    state(
+        rf"{NOW} not (?:really |exactly |at all )?(?P<o>(?:a (?:big |huge |great )?fan of"
+        r"|keen on|into|fond of|big on|crazy about) .+)",
+        Category.PREFERENCE,
+        "taste",
+        plural=True,
+        says=lambda m: f"isn't {m['o']}",
+        accepts=lambda o: liked(re.sub(r"^.*?(?:of|on|into|about) ", "", o)),
+    ),
+    state(
+        r"can not (?:be doing with|get on with|get along with|deal with|get into|get behind"
+        r"|do) (?P<o>(?!it\b|this\b|that\b|anything\b|math\b|so\b|more\b).+)",
+        Category.PREFERENCE,
+        "taste",
+        plural=True,
+        says=lambda m: f"dislikes {m['o']}",
+        accepts=liked,
+    ),
+    state(
+        r"(?:can not get enough of|live for|lives for|am a sucker for|is a sucker for"
+        r"|am all about|have a (?:soft spot|weakness|thing) for|has a (?:soft spot|weakness"
+        r"|thing) for"
+        r"|swear by|swears by) (?P<o>.+)",
+        Category.PREFERENCE,
+        "taste",
+        plural=True,
+        says=lambda m: f"loves {m['o']}",
+        accepts=liked,
     ),
     state(
         r"no longer live (?P<o>(?:in|at|with|near) .+)",
@@ -83,7 +107,7 @@ WHAT: tuple[State, ...] = (
     ),
     state(
         r"(?P<v>am|is|are) (?P<o>a (?!huge|big|great|real|massive|good|nice|bad|people|happy|busy"
-        r"|new)\w+ (?:person|lover|fan|addict|enthusiast|fanatic|nut|buff))",
+        r"|new)\w+ (?:person|guy|gal|girl|lover|fan|addict|enthusiast|fanatic|nut|buff))",
         Category.PREFERENCE,
         "taste",
         plural=True,
@@ -101,81 +125,51 @@ WHAT: tuple[State, ...] = (
         "diet",
         says=lambda m: f"is {m['o']}",
     ),
-    state(r"went (?P<o>vegan|vegetarian)\b.*", Category.PREFERENCE, "diet", says=lambda m: f"is {m['o']}"),
-    # Health and body
     state(
-        rf"{NOW} (?P<o>(?:(?:severely|very|highly|badly|mildly|deathly|slightly"
-        r"|quite) )?(?:allergic|intolerant) to .+)",
-        Category.FACT,
-        "allergy",
-        plural=True,
-        accepts=lambda o: (
-            not re.search(
-                r" to (?:mondays|work|people|stupidity|nonsense|bullshit|mornings|you|this|that|it)\b",
-                o,
-                _FLAGS,
-            )
-        ),
+        r"(?:have |has )?(?:went|gone|turned) (?P<o>vegan|vegetarian)\b.*",
+        Category.PREFERENCE,
+        "diet",
+        says=lambda m: f"is {m['o']}",
     ),
     state(
-        rf"(?P<v>have|has) (?:got )?(?P<o>(?:a|an) {ADJ}(?:allergy|intolerance)\b.*)",
-        Category.FACT,
-        "allergy",
+        r"(?:do|does|did) not think (?:I|we|he|she|they) (?:will|would|could"
+        r"|can) ever (?P<v>like|love|enjoy|eat) (?P<o>.+)",
+        Category.PREFERENCE,
+        "taste",
         plural=True,
-    ),
-    state(rf"{NOW} (?P<o>(?:{words.TRAITS}))", Category.FACT, "is", plural=True),
-    state(
-        rf"{NOW} (?P<o>(?:afraid|scared|terrified) of .+)",
-        Category.FACT,
-        "fear",
-        plural=True,
-        accepts=lambda o: not re.search(r"\bof (?:it|that|this|what|him|her|them|losing|the)\b", o),
+        says=lambda m: f"doesn't {m['v'].lower()} {m['o']}",
+        accepts=liked,
     ),
     state(
-        r"(?P<v>have|has) (?P<o>(?:type [12] )?(?:diabetes|asthma|adhd|dyslexia|epilepsy"
-        r"|coeliac disease|celiac disease|arthritis|migraines|tinnitus"
-        r"|insomnia|hay fever|autism|endometriosis|crohn's|hypertension|high blood pressure"
-        r"|low blood pressure|synaesthesia|perfect pitch)\b.*)",
-        Category.FACT,
-        "has",
+        r"(?P<v>(?:have|has) never (?:really )?(?:liked|loved|enjoyed|cared for)) (?P<o>.+)",
+        Category.PREFERENCE,
+        "taste",
         plural=True,
+        says=lambda m: re.sub(r"^have\b", "has", m.group(), flags=_FLAGS),
+        accepts=liked,
     ),
-    state(rf"(?P<v>{forms('use')}) (?P<o>(?:a|an) {ADJ}{_ITEMS}\b.*)", Category.FACT, "uses", plural=True),
     state(
-        rf"(?P<v>{forms('use')}) (?P<o>(?-i:[A-Z])[\w.+#-]*(?: [\w.+#-]+){{0,3}} (?:for|as|on"
-        r"|at) .+)",
-        Category.FACT,
-        "uses",
+        r"(?P<v>take|takes|have|has|drink|drinks) (?P<o>(?:my (?:coffee|tea) .+|(?:a "
+        r"|an )?(?:\w+ ){0,2}?(?:flat white|cortado|latte|cappuccino|espresso|americano"
+        r"|macchiato|filter coffee"
+        r"|black coffee|earl grey|chai|matcha|decaf|herbal tea|green tea|black tea)(?: (?:with"
+        r"|without|before|after|every|in) .+)?))",
+        Category.PREFERENCE,
+        "drinks",
+    ),
+    state(
+        rf"{NOW} (?P<o>off (?!work\b|to\b|on\b|today\b|sick\b|school\b|duty\b|the\b|my\b"
+        r"|topic\b|tomorrow\b|until\b|for\b|in\b|now\b|soon\b|this\b|next\b|work\b)"
+        r"(?:all |any )?(?:milk|coffee|sugar|alcohol|booze|meat|dairy|gluten|bread|caffeine"
+        r"|carbs|cigarettes|wheat|chocolate|fish|cheese|drink|eggs)\b.*)",
+        Category.PREFERENCE,
+        "diet",
         plural=True,
     ),
     state(
-        rf"(?P<v>{forms('wear')}) (?P<o>(?:reading )?(?:glasses|contact lenses|contacts"
-        r"|a hearing aid|hearing aids|size .+|braces|dentures)\b.*)",
-        Category.FACT,
-        "wears",
-        plural=True,
-    ),
-    state(rf"(?P<v>{forms('weigh')}) (?P<o>(?:about |around )?\d.+)", Category.FACT, "weight"),
-    state(
-        rf"{NOW} (?P<o>\d[\d.,]* ?(?:m|cm|metres|meters|feet|foot|ft)\b.*)",
-        Category.FACT,
-        "height",
-        accepts=lambda o: "away" not in o and "from" not in o,
-    ),
-    state(
-        rf"(?P<v>{forms('take')}) (?P<o>[\w -]+? (?:for my .+|(?:once|twice|three times) (?:a"
-        r"|per) (?:day|week)|daily|every (?:day|morning|evening|night)))",
-        Category.FACT,
-        "takes",
-        plural=True,
-    ),
-    state(r"was (?P<o>diagnosed with .+)", Category.FACT, "diagnosis", plural=True),
-    state(
-        r"(?:have |has )?(?P<v>quit|gave up|given up|stopped) (?P<o>(?:smoking|drinking|coffee"
-        r"|alcohol|sugar|meat|gluten|dairy)\b.*)",
-        Category.FACT,
-        "gave-up",
-        plural=True,
+        r"(?P<v>keep|keeps) (?P<o>kosher|halal|vegan|shabbat|the sabbath|ramadan|lent)",
+        Category.PREFERENCE,
+        "diet",
     ),
     # Possessions and habits
     state(
@@ -186,7 +180,7 @@ WHAT: tuple[State, ...] = (
         plural=True,
     ),
     state(
-        rf"(?P<v>have|has) (?:got )?(?P<o>(?:{N}|a|an) {ADJ}(?:{words.POSSESSIONS})s?(?: (?:in|on"
+        rf"(?P<v>have|has) (?:got )?(?P<o>(?:{N}|a|an) {ADJ}(?:{words.POSSESSIONS})s?(?: (?:in|on|for|to"
         r"|near|from|with|called|named|at|by|that)\b.+)?)",
         Category.FACT,
         "has",
@@ -262,11 +256,15 @@ WHAT: tuple[State, ...] = (
         "habit",
         plural=True,
         accepts=lambda o: (
-            not re.search(r"^(?:to|not|been|have|that|this|it|the|your)\b|\b(?:you|error|fails?)\b", o)
+            not re.search(
+                r"^(?:to|not|been|have|that|this|it|the|your)\b|\b(?:you|error|fails?|this|it|that"
+                r"|issue|bug)\b",
+                o,
+            )
         ),
     ),
     state(
-        r"(?P<v>work) (?P<o>(?:night shifts|nights|part-time|full-time|from home|remotely"
+        r"(?P<v>works?) (?P<o>(?:night shifts|nights|shifts|evenings|part-time|full-time|from home|remotely"
         r"|weekends))",
         Category.FACT,
         "working-time",

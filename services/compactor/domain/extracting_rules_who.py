@@ -8,8 +8,10 @@ from services.compactor.domain import extracting_words as words
 from services.compactor.domain.extracting_rules import (
     ADJ,
     NOW,
+    UNTIMELY,
     N,
     State,
+    in_figures,
     is_place,
     is_trade,
     settled,
@@ -25,7 +27,10 @@ _LANGUAGE = (
     r"|and .*|with .*|natively))?"
 )
 _NATIONS = (
-    r"(?:half |originally |part )?(?-i:[A-Z]\w+(?:ish|ese)|German|French|American|Canadian"
+    r"(?:half |originally |part |half-)?(?:(?-i:[A-Z]\w+(?:ish|ese))|british|irish"
+    r"|scottish|english|welsh|spanish|swedish|finnish|danish|polish"
+    r"|turkish|kurdish|chinese|japanese|portuguese|vietnamese|lebanese|maltese|german"
+    r"|French|American|Canadian"
     r"|Mexican|Italian|Brazilian"
     r"|Indian|Russian|Ukrainian|Norwegian|Dutch|Greek|Czech|Swiss|Thai|Korean|Egyptian"
     r"|Moroccan|Kenyan|Nigerian"
@@ -35,32 +40,49 @@ _NATIONS = (
     r"|Ghanaian|Ethiopian|Icelandic"
     r"|Albanian|Armenian|Georgian|Syrian|Jordanian|Palestinian|Tunisian|Algerian|Cuban"
     r"|Filipino|Malaysian|Indonesian)"
-    r"(?: citizen)?(?:[ -](?:and )?\w+)?"
+    r"(?: citizen)?(?:[ -](?:and (?:half )?)?\w+)?"
 )
 _BUSINESS = (
     r"(?:shop|company|business|bakery|restaurant|café|cafe|farm|studio|school|agency|start-?up"
     r"|firm|team|hotel|hostel"
     r"|practice|clinic|workshop|gallery|store|club|nursery|lab|bookshop|bookstore|b&b|garage"
     r"|brewery|vineyard|bar|pub"
-    r"|salon|kennel|charity|laboratory|guesthouse|stall|press|library|stables?|dairy|magazine"
+    r"|\w*mill|\w*shop|\w*yard|forge|market|kennels|fishery|orchard|camp|theatre|theater"
+    r"|gym|cinema|franchise|food truck|channel|website"
+    r"|group|meetup|centre|center|branch|department|ward|line|boatyard|fleet|plant|factory"
+    r"|warehouse|foundation|ngo|festival|course|kiosk"
+    r"|society|association|union|scheme|orchestra|band|crew|salon|kennel|charity"
+    r"|laboratory|guesthouse|stall|press|library|stables?|dairy|magazine"
     r"|blog|podcast|newsletter)"
 )
 WHO: tuple[State, ...] = (
     # Where
     state(
         rf"(?P<v>{forms('live reside')}) (?:just |right |now |still |currently |out |up "
-        r"|down )?(?:in|at|near|on|outside|by|between) (?P<o>.+)",
+        r"|down )?(?:in|at|near|on|outside|by|between|above|over|behind|opposite|beside"
+        r"|next to|close to|across from|off) (?P<o>.+)",
         Category.LOCATION,
         "home",
         accepts=settled,
     ),
     state(rf"(?P<v>{forms('live')}) with (?P<o>.+)", Category.LOCATION, "lives-with", accepts=settled),
-    state(rf"(?P<v>{forms('live')}) (?P<o>alone|abroad|next door)", Category.LOCATION, "lives-with"),
+    state(
+        rf"(?P<v>{forms('live')}) (?P<o>(?:alone|abroad|next door)(?: with .+)?)",
+        Category.LOCATION,
+        "lives-with",
+    ),
     state(
         rf"{NOW} (?:now )?(?:based|living|located|settled) (?:in|at|near|with|outside) (?P<o>.+)",
         Category.LOCATION,
         "home",
         accepts=settled,
+    ),
+    state(
+        rf"{NOW} in (?P<o>.+?) (?:these days|nowadays|for good|permanently)",
+        Category.LOCATION,
+        "home",
+        says=lambda m: f"lives in {m['o']}",
+        accepts=is_place,
     ),
     state(
         r"(?P<v>have|has) (?:lived|been living) (?:in|at|near|on) (?P<o>.+? (?:for|since|all)\b.+)",
@@ -77,7 +99,7 @@ WHO: tuple[State, ...] = (
         accepts=is_place,
     ),
     state(
-        r"(?P<v>grew up|was raised|was born and raised|were raised|was brought up) (?:in|near"
+        r"(?P<v>grew up|was raised|was born and (?:raised|bred)|were raised|was brought up) (?:in|near"
         r"|on) (?P<o>.+)",
         Category.LOCATION,
         "childhood",
@@ -92,18 +114,45 @@ WHO: tuple[State, ...] = (
         r"(?P<v>am|is|are|come|comes) (?:originally )?from (?P<o>.+)",
         Category.IDENTITY,
         "origin",
-        says=lambda m: f"is from {m['o']}",
+        says=lambda m: f"comes from {m['o']}",
         accepts=is_place,
+    ),
+    state(
+        rf"{NOW} (?P<o>(?:renting|subletting|lodging|house-sitting) .+)",
+        Category.LOCATION,
+        "home",
+        accepts=lambda o: not UNTIMELY.search(o),
+    ),
+    state(
+        rf"{NOW} (?P<o>at (?:uni|university|college|boarding school|nursery|drama school|art school)\b.*)",
+        Category.IDENTITY,
+        "education",
+        accepts=lambda o: not UNTIMELY.search(o),
+    ),
+    state(
+        rf"{NOW} (?P<o>in (?:sales|marketing|finance|it|hr|insurance|construction|education"
+        r"|publishing|real estate|banking|tech|advertising"
+        r"|logistics|retail|healthcare|catering|hospitality|recruitment|politics)\b.*)",
+        Category.IDENTITY,
+        "occupation",
+    ),
+    state(
+        r"was (?P<o>(?:adopted|home-?schooled|(?:raised|brought up|named) (?:by|after) .+))",
+        Category.FACT,
+        "childhood-fact",
     ),
     state(rf"{NOW} (?P<o>{_NATIONS})", Category.IDENTITY, "nationality"),
     state(
-        rf"{NOW} (?P<o>(?:\d{{1,3}}|\w+ty(?:-\w+)?|\w+teen|ten|eleven|twelve) years? old|\d{{1,3}})",
+        rf"{NOW} (?P<o>\d{{1,2}}(?:,? (?:and )?\d{{1,2}})+|(?:\d{{1,3}}|\w+ty(?:[ -]\w+)?"
+        rf"|\w+teen|ten|eleven|twelve) years? old|\d{{1,3}})",
         Category.IDENTITY,
         "age",
+        says=lambda m: f"is {in_figures(m['o'])}",
     ),
     state(rf"{NOW} (?:a|an|the) (?P<o>.+)", Category.IDENTITY, "occupation", accepts=is_trade),
     state(
-        rf"(?P<v>{forms('work')}|worked) (?:[\w-]+ )?as (?:a|an|the) (?P<o>.+)",
+        rf"(?P<v>{forms('work moonlight freelance')}|worked|retrained|trained"
+        r"|qualified) (?:[\w-]+ )?as (?:a|an|the) (?P<o>.+)",
         Category.IDENTITY,
         "occupation",
     ),
@@ -119,7 +168,7 @@ WHO: tuple[State, ...] = (
     ),
     state(r"used to (?:live|work|study) (?P<o>(?:in|at|for|near|with|as) .+)", Category.FACT, "former"),
     state(
-        rf"(?P<v>{forms('work')}) (?:[\w-]+-time |remotely |freelance |mostly |shifts "
+        rf"(?P<v>{forms('work')}) (?:[\w-]+[ -]time |remotely |freelance |mostly |shifts "
         r"|nights )?(?P<o>(?:at|for|in|on) .+)",
         Category.IDENTITY,
         "employer",
@@ -153,8 +202,9 @@ WHO: tuple[State, ...] = (
     ),
     state(r"(?P<v>[a-z]+) (?P<o>.+ for a living)", Category.IDENTITY, "occupation"),
     state(
-        rf"{NOW} (?P<o>studying (?!for\b|hard\b|too\b).+|majoring in .+|doing (?:a|my) (?:phd"
-        r"|master's|degree|ba|msc)\b.*)",
+        rf"{NOW} (?P<o>studying (?!for\b|hard\b|too\b).+|majoring in .+|doing (?:an?|my|his|her|their) (?:phd"
+        r"|masters?|master's|bachelors?|bachelor's|degree|ba|bsc|ma|msc|mba|a-?levels|gcses"
+        r"|apprenticeship|residency|doctorate|traineeship|pgce)\b.*)",
         Category.IDENTITY,
         "studies",
         says=lambda m: re.sub(r"^is studying", "studies", f"is {m['o']}"),
@@ -183,6 +233,47 @@ WHO: tuple[State, ...] = (
         "education",
     ),
     state(r"(?P<v>graduated) (?P<o>from (?-i:[A-Z]).+)", Category.IDENTITY, "education"),
+    state(
+        rf"{NOW} (?P<o>(?:fluent|proficient|conversational|native) in (?-i:[A-Z]).+)",
+        Category.IDENTITY,
+        "speaks",
+        plural=True,
+    ),
+    state(
+        r"(?P<o>(?:did|finished|have|has|got) (?:my|a|an|his|her) (?:\w+ )?(?:phd|masters?"
+        r"|master's|degree|ba|bsc|msc|mba|doctorate|bachelor's|apprenticeship|diploma) "
+        r"(?:in|at|from) .+)",
+        Category.IDENTITY,
+        "education",
+        says=lambda m: re.sub(r"^have\b", "has", m["o"]),
+    ),
+    state(r"(?P<o>dropped out of (?!the (?:call|meeting|chat|group)\b).+)", Category.FACT, "education"),
+    state(
+        rf"{NOW} (?P<o>in the (?:army|navy|air force|marines|police|reserves|coast ?guard"
+        r"|fire (?:service|brigade)|scouts|civil service|foreign legion)\b.*)",
+        Category.IDENTITY,
+        "occupation",
+    ),
+    state(
+        r"(?P<v>do|does) (?P<o>(?!it\b|that\b|this\b|not\b|the\b|my\b|a\b|some\b|any\b|you\b"
+        r"|have\b|want\b|need\b|like\b|so\b|all\b|what\b)\w+(?: \w+)? (?:for|at) (?:a|an|the"
+        r"|my|our) .+)",
+        Category.IDENTITY,
+        "occupation",
+    ),
+    state(
+        rf"(?P<v>{forms('coach captain chair edit host moderate referee umpire')}) "
+        r"(?P<o>(?!this\b|that\b|it\b|me\b|you\b).+)",
+        Category.FACT,
+        "does",
+        plural=True,
+    ),
+    state(
+        r"(?P<v>have|has) (?P<o>(?:a|an) (?:new |great |part-time |full-time )?(?:job|role"
+        r"|position|post|traineeship) (?:at|in|with|as) .+)",
+        Category.IDENTITY,
+        "occupation",
+    ),
     state(rf"(?P<v>{forms('bank')}) (?P<o>(?:with|at) (?-i:[A-Z]).+)", Category.FACT, "bank"),
     # With whom
     state(
@@ -201,7 +292,7 @@ WHO: tuple[State, ...] = (
         "marital-status",
     ),
     state(
-        rf"{NOW} (?P<o>(?:the |an? )?(?:youngest|eldest|oldest|middle|only|second"
+        rf"{NOW} (?P<o>(?:the |an? )?(?:youngest|eldest|oldest|middle|only|second|third|fourth|fifth"
         r"|first)(?:-born)?(?: child)?(?: of .+)?)",
         Category.RELATIONSHIP,
         "birth-order",

@@ -12,18 +12,21 @@ from datetime import date
 
 from services.compactor.domain import extracting_words as words
 from services.compactor.domain.extracting_rules import PASSING, State
+from services.compactor.domain.extracting_rules_health import HEALTH
+from services.compactor.domain.extracting_rules_life import LIFE
 from services.compactor.domain.extracting_rules_what import WHAT
 from services.compactor.domain.extracting_rules_who import WHO
 from services.compactor.domain.extracting_subjects import slug
 from services.compactor.domain.extracting_types import Category, Fact, Subject, Tense
-from services.compactor.domain.extracting_verbs import MANNER, about, dated, third, trimmed
+from services.compactor.domain.extracting_verbs import MANNER, UNTOLD, about, dated, third, trimmed
 
 _FLAGS = re.IGNORECASE
-STATES: tuple[State, ...] = (*WHO, *WHAT)
+STATES: tuple[State, ...] = (*WHO, *HEALTH, *WHAT, *LIFE)
 _GONE = re.compile(r"^(?:do|does) not (.+?) (?:anymore|any more|any longer)$", _FLAGS)
 _HABIT = re.compile(rf"^(?:{words.HABITS}) (?P<v>\w+) (?P<o>.+)$", _FLAGS)
 _WORK_TAIL = re.compile(
-    r"^(?P<a>.+?),? (?:in|near) (?P<place>(?-i:[A-Z])[\w'-]+(?:[ -](?-i:[A-Z])[\w'-]+)*)$"
+    r"^(?P<a>.+?),?(?: up| down| out| over| back)? (?:in"
+    r"|near) (?P<place>(?-i:[A-Z])[\w'-]+(?:[ -](?-i:[A-Z])[\w'-]+)*)$"
 )
 _AUX = frozenset(
     [
@@ -51,7 +54,36 @@ _AUX = frozenset(
 )
 
 
-_NO_HABIT = _AUX | {"forget", "think", "feel", "wonder", "wanted", "thought", "say"}
+_MODIFIES = re.compile(
+    r"(?:not|if|unless|or|just kidding|kidding|only|as if|in theory|according|supposedly"
+    r"|allegedly|apparently|they say|he says|she says|right|no|yeah right|except|but)\b",
+    _FLAGS,
+)
+"""What may take back the statement before it."""
+_AUXILIARY = frozenset({"am", "is", "are", "have", "has", "do", "does"})
+_NO_HABIT = _AUX | {
+    "says",
+    "said",
+    "tells",
+    "tell",
+    "thinks",
+    "wants",
+    "want",
+    "asks",
+    "ask",
+    "know",
+    "knows",
+    "forgets",
+    "get",
+    "gets",
+    "forget",
+    "think",
+    "feel",
+    "wonder",
+    "wanted",
+    "thought",
+    "say",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +95,8 @@ class Clause:
     first: bool
     rest: str
     said: date
+    due: bool = False
+    """Whether the next clause says by when."""
 
 
 def read_state(clause: Clause) -> list[Fact]:
@@ -71,11 +105,22 @@ def read_state(clause: Clause) -> list[Fact]:
     if habit := _habit(clause, rest):
         return [habit]
     plain = MANNER.sub("", _GONE.sub(r"no longer \1", clause.rest) if _GONE.match(clause.rest) else rest)
-    for one in STATES:
-        match = one.pattern.match(plain)
-        if match and one.accepts(match["o"] or ""):
-            return _facts(clause, one, match)
+    first, _, after = plain.partition(", ")
+    for said in (plain, first) if after and not _MODIFIES.match(after) else (plain,):
+        for one in STATES:
+            match = one.pattern.match(said)
+            if match and one.accepts(match["o"] or "") and _agree(clause, one, match):
+                return _facts(clause, one, match)
     return []
+
+
+def _agree(clause: Clause, one: State, match: re.Match[str]) -> bool:
+    """Whether a verb that no rule names has the person of its subject, and so is a verb."""
+    if one not in LIFE or "v" not in match.re.groupindex or match["v"].lower() in _AUXILIARY:
+        return True
+    verb = match["v"].lower()
+    is_third = verb.endswith("s") and not verb.endswith("ss")
+    return is_third is not (clause.first or clause.subject.plural)
 
 
 def _habit(clause: Clause, rest: str) -> Fact | None:
@@ -84,10 +129,10 @@ def _habit(clause: Clause, rest: str) -> Fact | None:
         return None
     if match["v"].lower().endswith("ed") or PASSING.search(match["o"]):
         return None
-    if any(one.pattern.match(f"{match['v']} {match['o']}") for one in STATES):
+    if any(one.pattern.match(f"{match['v']} {match['o']}") for one in (*WHO, *HEALTH, *WHAT)):
         return None
     predicate = about(f"{rest.split(' ', 1)[0].lower()} {third(match['v'])} {match['o']}", clause.author)
-    return _fact(
+    return made(
         clause.subject, Category.FACT, f"habit.{slug(match['v'] + ' ' + match['o'])}", predicate, None
     )
 
@@ -106,10 +151,10 @@ def _facts(clause: Clause, one: State, match: re.Match[str]) -> list[Fact]:
             category=Category.LOCATION,
         )
         whole = re.fullmatch(r"works(?: \S+)?", tail["a"])
-        what = _fact(clause.subject, one.category, slot, tail["a"], None)
+        what = made(clause.subject, one.category, slot, tail["a"], None)
         return [where] if whole or what is None else [what, where]
-    made = _fact(clause.subject, one.category, slot, text, None)
-    return [made] if made else []
+    found = made(clause.subject, one.category, slot, text)
+    return [found] if found else []
 
 
 def _said(subject: Subject, one: State, match: re.Match[str]) -> str:
@@ -133,6 +178,9 @@ def _third_of(verb: str) -> str:
         "was",
         "were",
         "worked",
+        "retrained",
+        "trained",
+        "qualified",
         "studied",
         "graduated",
         "quit",
@@ -145,9 +193,12 @@ def _third_of(verb: str) -> str:
     )
 
 
-def _fact(subject: Subject, category: Category, slot: str, predicate: str, day: date | None) -> Fact | None:
+def made(
+    subject: Subject, category: Category, slot: str, predicate: str, day: date | None = None
+) -> Fact | None:
+    """A fact, unless it says nothing, what nobody should keep, or names a thing that was told elsewhere."""
     predicate = trimmed(predicate)
-    if not predicate or words.SECRETS.search(predicate):
+    if not predicate or words.SECRETS.search(predicate) or UNTOLD.search(predicate):
         return None
     return Fact(
         key=subject.attribute(slot), subject=subject.name, predicate=predicate, category=category, day=day

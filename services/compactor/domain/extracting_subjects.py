@@ -93,6 +93,12 @@ class People:
     others: list[Subject] = field(default_factory=list)
     renamed: dict[str, Subject] = field(default_factory=dict)
     """Whose name was told only after something else about them, by how they were called before."""
+    near: bool = True
+    """Whether the author speaks of themselves too: then people called by a first name are theirs."""
+    last: Fact | None = None
+    """What was told last."""
+    introduced: bool = False
+    """Whether the sentence before gave the author's name."""
 
     def add(self, subject: Subject, name: str = "") -> Subject:
         """Notes that somebody was spoken of."""

@@ -1,6 +1,7 @@
 """What of a message its author says themselves, sentence by sentence (SPEC J-8). Pure.
 
     statements(text) -> list[str]
+    own_words(text) -> list[str]        the same for a reader that understands more, such as a model
 
 Left out is what may come from elsewhere: fenced text (G-3), code, quoted lines, pasted mails and tables,
 sentences with quotation marks, and questions. A message that asks for fiction, for work on a text, or that
@@ -30,10 +31,28 @@ _MAIL = re.compile(
 _QUOTED_LINE = re.compile(r"(?m)^[ \t]*(?:>|\|).*$")
 _ITEM = re.compile(r"^(?:[-*+•]|\d{1,3}[.)])\s+")
 _QUOTE_MARKS = re.compile(r"[\"“”„«»‹›「」『』`]|(?<![\w])['‘](?=\w)[^'’]{3,}['’](?!\w)")
-_END = re.compile(r"(?<=[.!?…])[)\]]*\s+|\n+|(?<=[。！？])")
-_ABBREVIATION = re.compile(
-    r"(?:^|[\s(])(?:[^\W\d_]|Mr|Mrs|Ms|Dr|St|Prof|No|Nr|e\.g|i\.e|z\.B|Sr|Sra|approx)\.$"
+QUOTED = '"…"'
+"""What is left of a quotation."""
+_QUOTATION = re.compile(
+    r"\"[^\"]{1,2000}\"|“[^”]{1,2000}”|„[^“”]{1,2000}[“”]|«[^»]{1,2000}»|‹[^›]{1,200}›"
+    r"|「[^」]{1,2000}」|『[^』]{1,2000}』"
+    r"|`[^`]{1,200}`|(?<!\w)['‘](?=\w)[^'’\n]{3,400}['’](?!\w)"
 )
+_END = re.compile(r"(?<=[.!?…])[)\]]*\s+|\n+|(?<=[。！？])|\s*[\U0001F300-\U0001FAFF\u2600-\u27BF]\uFE0F?\s*")
+_ABBREVIATION = re.compile(
+    r"(?:^|[\s(.])(?:[^\W\d_]|Mr|Mrs|Ms|Dr|St|Prof|No|Nr|e\.g|i\.e|z\.B|Sr|Sra|approx)\.$"
+)
+_ORDINAL = re.compile(r"(?:^|\s)(?:am|vom|bis|den|dem|zum|der|ab|und|seit) \d{1,2}\.$", re.IGNORECASE)
+"""The day of a German date."""
+_SHORTENED = re.compile(
+    r"(?:^|[\s(.])(?:[^\W\d_]|\d+|vs|dr|mr|mrs|st|bd|etc|ca|max|min|incl|excl|est|dept|no|nr|bzw|evtl"
+    r"|ggf|inkl|usw|vgl|str"
+    r"|tel|env|janv|févr|avr|juil|sept|oct|nov|déc|jan|feb|mar|apr|jun|jul|aug|okt|dez|dec"
+    r"|ene|abr|ago|dic|aprox"
+    r"|núm|pág|av|p\.ej)\.$",
+    re.IGNORECASE,
+)
+"""What ends in a full stop before a small letter and is not the end of a sentence."""
 _TOLD = re.compile(  # a field of a form, a log line, a heading: no sentence
     r"^\W*\w+\s*=|^\s*[{\[<]|^#|https?://|[{}<>\\|=]{1}"
 )
@@ -61,11 +80,13 @@ _VETO_ALL = re.compile(
     rf"|\b(?:{_WRITE})\b[^.!?\n]{{0,40}}\b(?:{_FICTION})\b"
     r"|\b(?:just|only|i'm|i am|am) (?:kidding|joking)\b|\bj/k\b|\bjk\b|\bhaha|\blo+l\b"
     r"|\blmao\b|\brofl\b|😂|🤣|😜|😉|;-?\)"
-    r"|\bapril fool|\bnot really\b|\bpretend\b|\brole-?play|\bplay(?:ing)? the role\b"
+    r"|\bapril fool|\bnot really\b|\btwo truths\b|\btrue or false\b|\bone of (?:these"
+    r"|those|them) is (?:a lie|fake|false)\b|\bpretend\b|\brole-?play"
+    r"|\bplay(?:ing)? the role\b"
     r"|\bact as\b|\bin character\b"
     r"|\bimagine\b|\bsuppose\b|\bhypothetical|\bfor (?:example|instance)\b|\bfictional\b"
     r"|\bonce upon a time\b"
-    r"|\blet's (?:say|assume|pretend)\b|\bassum(?:e|ing)\b|\bsample (?:text|data|form)\b"
+    r"|\blet's (?:say|assume|pretend)\b|(?<!always )\bassum(?:e|ing)\b|\bsample (?:text|data|form)\b"
     r"|\btest data\b|\bplaceholder\b"
     r"|\bthe following\b|\blyrics\b|\bplot\b|\bwhat if\b|\bas if\b|\bsarcas|\bpunchline\b|\briddle\b"
     r"|\bstell dir vor\b|\bangenommen\b|\bnur (?:ein )?(?:scherz|spaß)\b|\bspaß beiseite\b"
@@ -76,9 +97,34 @@ _VETO_ALL = re.compile(
     re.IGNORECASE,
 )
 _LISTED = re.compile(  # what is put on one's own list is no quotation, though it stands in quotation marks
-    r"(?i)^((?:please )?(?:add|put) )[\"“]([^\"“”]{3,80})[\"”]( (?:on|to|onto) my (?:to-?do"
-    r"|task)[ -]?(?:list)?)"
+    r"(?i)^((?:please )?(?:add|put) )[\"“]([^\"“”]{3,80})[\"”]( (?:on|to|onto) my (?:(?:to-?do"
+    r"|task)[ -]?(?:list)?|list))"
 )
+_ASKED_FOR = re.compile(  # a standing wish, politely asked
+    r"(?i)^(?:[\w' ]{2,12}, )?(?:can|could|would|will) (?:you|u|ya) (?:please |pls |just |maybe )*"
+    r"((?:always|never|call me|address me|stop \w+ing|from now on)\b[^?]*"
+    r"|[a-z]+ [^?]{2,60}\b(?:from now on|in (?:the )?future|going forward|every time"
+    r"|at all times|by default)\b[^?]*)\?+[ )!]*(?:thanks|thx|ty|please|pls)?$"
+)
+_WHETHER = (
+    r"should|shall|can|could|what|what's|whats|how|which|who|where|when|why|is|are|do|does"
+    r"|did|would|will|any|normal|thoughts|ideas|advice"
+    r"|tips|suggestions|was|wie|wo|wann|warum|soll|kann|darf|muss|gibt|hast|ist|geht|que"
+    r"|quoi|comment|où|quand|pourquoi|est-ce|tu|vous|qué|cómo"
+    r"|dónde|cuándo|puedo|debo|hay|me|es|y tú|quel|quelle|combien|cuánto|welche\w*|alguna"
+)
+_STATED_FIRST = re.compile(  # a statement, and a question about it
+    r"(?i)^(?P<said>(?:(?:so|ok|hi|hey|hello|also|and|well)[, ]+)*(?:I|I'm|im|I've|ive|my"
+    r"|we|we're|we've|our|ich|wir|mein|meine|unser|unsere|je|j'\w+|mon|ma|nous|tengo"
+    r"|soy|estoy|mi|yo|vivo|trabajo)\b(?! (?:wonder|was wondering|guess|suppose|heard"
+    rf"|mean)\b).{{4,}}?)(?:,| - |;) (?:(?:so|and|but"
+    rf"|also) )?(?:{_WHETHER})\b[^,]*\?+[ )!]*$"
+)
+_TAG = re.compile(
+    r"(?i),\s*¿?(?:vale|ok|okay|d'accord|alright|got it|deal|please|bitte|por favor"
+    r"|de acuerdo)\s*\?+[ )!]*$"
+)
+"""A tag that asks for nothing but consent."""
 _FIELD = re.compile(r"^\s*[A-Z][\w /-]{0,24}:\s+\S")
 _TYPOGRAPHY = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "\u00a0": " ", "–": "-", "—": " - ", "…": "..."})
 
@@ -90,6 +136,18 @@ def statements(text: str) -> list[str]:
         return []
     found = (sentence for one in _sentences(own) if (sentence := _statement(one)))
     return list(islice(found, MOST_SENTENCES))
+
+
+def own_words(text: str) -> list[str]:
+    """The sentences that are their author's own, as they stand, but with QUOTED for each quotation.
+
+    None where the message is no statement at all.
+    """
+    own = _own(text[:MOST_TEXT])
+    if _VETO_ALL.search(own) or _is_form(own):
+        return []
+    found = (" ".join(one.split()) for one in _sentences(_QUOTATION.sub(QUOTED, own)))
+    return list(islice((one for one in found if any(map(str.isalnum, one))), MOST_SENTENCES))
 
 
 def visible(text: str) -> str:
@@ -128,11 +186,7 @@ def _sentences(text: str) -> list[str]:
         piece = pending + text[done : end.end() if end else len(text)]
         done = end.end() if end else done
         following = text[done : done + 1]
-        if (
-            end
-            and "\n" not in end.group()
-            and (_ABBREVIATION.search(piece[-LONGEST_ABBREVIATION:].rstrip()) or following.islower())
-        ):
+        if end and "\n" not in end.group() and _goes_on(piece[-LONGEST_ABBREVIATION:].rstrip(), following):
             pending = piece
             continue
         pending = ""
@@ -140,12 +194,21 @@ def _sentences(text: str) -> list[str]:
     return found
 
 
+def _goes_on(ending: str, following: str) -> bool:
+    """Whether a full stop ends no sentence. People who chat begin theirs with small letters."""
+    return bool(_ABBREVIATION.search(ending) or _ORDINAL.search(ending)) or (
+        following.islower() and bool(_SHORTENED.search(ending))
+    )
+
+
 def _statement(sentence: str) -> str:
     """A sentence in plain typography, "" when nothing in it may be taken as its author's word."""
     line = _ITEM.sub("", " ".join(sentence.split()))
+    line = _STATED_FIRST.sub(r"\g<said>.", _ASKED_FOR.sub(r"\1.", line.translate(_TYPOGRAPHY)))
+    line = _TAG.sub(".", line)
     if len(line) > MOST_SENTENCE or line.rstrip(" )!").endswith(("?", "？")):
         return ""
-    line = _LISTED.sub(r"\1\2\3", line.translate(_TYPOGRAPHY))
+    line = _LISTED.sub(r"\1\2\3", line)
     if _QUOTE_MARKS.search(line) or _TOLD.search(line):
         return ""
     line = re.sub(r"\s*\([^()]*\)", "", line)

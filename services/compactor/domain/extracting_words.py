@@ -9,7 +9,8 @@ SINGLE_RELATIONS = (
     "|mum|mom|father|dad"
     "|mother-in-law|father-in-law|ex-husband|ex-wife|ex|best friend|boss|manager|landlord"
     "|landlady|supervisor"
-    "|doctor|dentist|therapist|accountant|lawyer|trainer"
+    "|doctor|dentist|therapist|accountant|lawyer|trainer|gp|physio|stepmum|stepdad"
+    "|stepmom|birth mother|other half"
 )
 PLURAL_RELATIONS = (
     "sister|brother|son|daughter|child|kid|baby|toddler|twin|aunt|uncle|cousin|niece|nephew"
@@ -20,9 +21,22 @@ PLURAL_RELATIONS = (
     "|sister-in-law|son-in-law"
     "|daughter-in-law|half-brother|half-sister|friend|flatmate|roommate|housemate|neighbour"
     "|neighbor|colleague"
-    "|coworker|co-worker|teammate|tutor|mentor|teacher|assistant|nanny|roomie"
+    "|coworker|co-worker|teammate|tutor|mentor|teacher|assistant|nanny|roomie|mate|buddy"
+    "|bestie|pal|pen pal|auntie"
+    "|nan|nana|grandad|goddaughter|godchild|grandchild|grandkid|great-grandmother"
+    "|great-grandfather|great-aunt"
+    "|great-uncle|stepson|lodger|tenant|apprentice|trainee|carer|childminder|babysitter"
+    "|youngest|eldest|oldest"
+    "|business partner|training partner|girl|boy"
 )
-PETS = "dog|cat|puppy|kitten|rabbit|hamster|horse|pony|parrot|tortoise|turtle|goldfish|budgie|ferret|pet"
+PETS = (
+    "dog|cat|puppy|pup|kitten|rabbit|bunny|hamster|guinea pig|gerbil|rat|horse|pony|mare"
+    "|foal|donkey|llama|alpaca|goat"
+    "|pig|hen|parrot|canary|cockatiel|tortoise|turtle|terrapin|gecko|snake|lizard|iguana"
+    "|goldfish|budgie|ferret|pet"
+    "|greyhound|labrador|lab|beagle|poodle|terrier|spaniel|collie|corgi|dachshund"
+    "|retriever|whippet|pug|husky|tomcat"
+)
 RELATIONS = f"{SINGLE_RELATIONS}|{PLURAL_RELATIONS}|{PETS}"
 KIN_PLURALS = (
     "sisters|brothers|sons|daughters|children|kids|twins|twin boys|twin girls|siblings"
@@ -30,7 +44,9 @@ KIN_PLURALS = (
     "|nieces|nephews|cousins|stepchildren|boys|girls"
 )
 PET_PLURALS = (
-    "dogs|cats|puppies|kittens|rabbits|hamsters|horses|ponies|parrots|tortoises|hens|chickens|bees|pets"
+    "dogs|cats|puppies|kittens|rabbits|hamsters|guinea pigs|horses|ponies|parrots"
+    "|tortoises|hens|chickens|ducks|goats"
+    "|sheep|alpacas|geckos|snakes|budgies|canaries|ferrets|rats|bees|pets"
 )
 GROUPS = f"parents|grandparents|in-laws|flatmates|neighbours|neighbors|{KIN_PLURALS}|{PET_PLURALS}"
 """Relatives of whom one speaks together."""
@@ -39,7 +55,8 @@ SINGLE = re.compile(rf"^(?:{SINGLE_RELATIONS})$")
 RELATION_ADJECTIVES = (
     "older|elder|eldest|oldest|younger|youngest|little|big|middle|twin|late|only|first|second"
     "|third|former|new|old"
-    "|other|great|host|next-door|upstairs|downstairs|closest|dear|adopted|foster"
+    "|other|kid|baby|wee|best|half|dear old|ex|adoptive|biological|great|host|next-door"
+    "|upstairs|downstairs|closest|dear|adopted|foster"
 )
 NOT_NAMES = frozenset(
     [
@@ -120,28 +137,49 @@ _ROLE_LIST = (
     "|linguist|publisher"
     "|paralegal|notary|diplomat|ambassador|mayor|councillor|social worker|data scientist"
     "|stay-at-home (?:mum|mom|dad)"
+    "|dev|web dev|dj|postie|vicar|copywriter|sysadmin|barrister|solicitor|magistrate"
+    "|registrar|housewife|homemaker|stylist|chauffeur"
+    "|steward|stewardess|referee|umpire|jockey|farrier|undertaker|deacon|organist|nurse"
+    "|stay[- ]at[- ]home (?:mum|mom|dad|parent|mother|father)"
+    "|cop|policeman|policewoman|cabbie|bookie|model|youtuber|streamer|influencer|magician"
+    "|comedian|chaplain|doula|dog walker|au pair|temp"
+    "|foreman|signalman|bellringer|bell ringer|crane operator|train driver|bus driver"
+    "|data analyst|project manager|product manager|qa"
     "|pastor|rabbi|imam|captain|machinist|surveyor|estate agent|travel agent|agent|salesman"
     "|saleswoman|salesperson"
 )
 _ROLE_SUFFIX = (
+    r"\w+ (?:attendant|assistant|superintendent|student|operator|worker|agent|surgeon|chef"
+    r"|hand|clerk|lead|head|man|woman"
+    r"|officer)|\w{2,}(?:brarian|inarian|eer|grapher|nomist|ologist|therapist|monger)|"
     r"\w{2,}(?:ologist|ographer|ician|smith|wright|keeper|maker|woman|therapist|teacher"
     r"|engineer|worker)"
 )
 _ROLE = re.compile(rf"\b(?:{_ROLE_LIST}|{_ROLE_SUFFIX})$", re.IGNORECASE)
 _HEAD_END = re.compile(
-    r",| (?:in|at|for|of|from|with|and|who|that|by|on|since|near|but|to|working|specialising"
+    r",| (?:before|after|until|when|while|because|so|ever|all|over|up|down|out|once|if"
+    r"|just|later|in|at|for|of|from|with|and|who|that|by|on|since|near|but|to|working"
+    r"|specialising"
     r"|specializing|based|now"
     r"|by|these|as|again|there|here|myself|himself|herself|too|full-time|part-time)\b"
 )
-DIETS = "vegan|vegetarian|pescatarian|flexitarian|teetotal|a vegan|a vegetarian|a pescatarian|a flexitarian"
+DIETS = (
+    "vegan|plant[- ]based|dairy[- ]free|gluten[- ]free|keto|vegetarian|pescatarian|flexitarian"
+    "|teetotal|a vegan|a vegetarian|a pescatarian|a flexitarian"
+)
 TRAITS = (
-    "left-handed|right-handed|ambidextrous|colou?r-?blind|deaf|blind|dyslexic|diabetic"
+    "left[- ]handed|right[- ]handed|ambidextrous|colou?r[- ]?blind|deaf(?: in (?:one|my"
+    "|his|her)(?: left| right)? ear)?|blind(?: in one eye)?|dyslexic|diabetic|vaccinated"
+    "|teetotal|dyspraxic"
     "|asthmatic|epileptic|autistic"
     "|lactose[- ]intolerant|gluten[- ]intolerant|coeliac|celiac|bilingual|trilingual"
-    "|short-?sighted|near-?sighted"
-    "|retired|semi-retired|self-employed|unemployed|pregnant|married|divorced|widowed|single"
+    "|short[- ]?sighted|near[- ]?sighted|long[- ]?sighted|far[- ]?sighted|night[- ]?blind|on the spectrum"
+    "|retired|semi-retired|self[- ]employed|unemployed|pregnant|married|divorced|widowed|single"
     "|gay|lesbian|bisexual"
-    "|queer|trans|non-?binary|jewish|muslim|catholic|christian|buddhist|hindu|atheist"
+    "|queer|trans|non-?binary|asexual|agnostic|quaker|sikh|mormon|hard of hearing"
+    "|partially sighted|anaemic|hypermobile"
+    "|short-tempered|tone-?deaf|nocturnal|red-green colou?r-?blind|hindu|jewish|muslim"
+    "|catholic|christian|buddhist|hindu|atheist"
     "|an atheist|kosher|halal"
 )
 POSSESSIONS = (
@@ -152,7 +190,13 @@ POSSESSIONS = (
     "|allergy|intolerance|diabetes|asthma|adhd|dyslexia|epilepsy|migraines|stutter|pacemaker"
     "|tattoo|licence|license"
     "|greenhouse|caravan|sailboat|vineyard|beehives?|telescope|kiln|blog|podcast|newsletter"
-    "|hearing aid|prosthesis"
+    "|hearing aid|prosthesis|record|criminal record|season ticket|shed|mortgage|pension"
+    "|citizenship|passport|green card"
+    "|scar|limp|twin|degree|diploma|certificate|black belt|lodger|tenant|stall|practice|side job|second job"
+    "|van|tractor|truck|lorry|moped|campervan|camper|kayak|canoe|yacht|narrowboat|barge"
+    "|tent|trailer|pond|pool|sauna"
+    "|hot tub|loom|sewing machine|3d printer|harp|banjo|ukulele|accordion|saxophone"
+    "|trumpet|clarinet|flute|drum kit"
 )
 APPOINTMENTS = (
     "appointment|meeting|interview|exam|test|driving test|flight|surgery|operation"
@@ -161,6 +205,10 @@ APPOINTMENTS = (
     "|performance|match|game|trip"
     "|wedding|birthday|anniversary|conference|workshop|class|lesson|training|court date"
     "|job interview|consultation"
+    "|evening|sports day|school play|fete|fair|retreat|hen do|stag do|sleepover|open day"
+    "|induction|ceremony|auction|session|webinar|festival"
+    "|booking|reservation|biopsy|ultrasound|jab|vaccine|blood test|screening|barbecue|bbq"
+    "|picnic|brunch|lunch|christening|baptism|bar mitzvah"
     "|race|marathon|tournament|gig|visit|inspection|train|delivery|vaccination|graduation"
     "|reunion|funeral|christening|inspection"
 )
@@ -176,7 +224,11 @@ ATTRIBUTES = (
     "|licence plate|license plate|passport|shift|hobby|hobbies|job title|job|profession"
     "|religion|salary"
     "|membership number|postcode|zip code|postal code|landline|wifi network|handle|degree"
-    "|thesis|eye colou?r"
+    "|name day|anniversary|wifi|thesis|eye colou?r|lucky number|number plate|plate"
+    "|student number|member number|customer number|flight number"
+    "|booking reference|collar size|hat size|glove size|seat|locker|favou?rite|weight"
+    "|birth name|birthplace|citizenship"
+    "|allergy|diet|pronoun|gamertag|callsign|extension|work number"
 )
 DEVICES = (
     "car|bike|phone|laptop|computer|tablet|camera|motorbike|van|bicycle|boat|piano|guitar"
@@ -207,6 +259,8 @@ ERRANDS = (
     "|make an appointment|make a reservation|arrange|organi[sz]e|reply to|write to|transfer|empty|iron"
     "|check in|pick|service|charge|study for|revise for|practise|practice|invoice|mend|fix"
     "|hang|vacuum|tidy|bake|cook"
+    r"|get (?:the|my|our|his|her) [\w ]+? (?:serviced|fixed|repaired|cleaned|checked"
+    r"|signed|printed|done|sorted|cut|tested|vaccinated|back)"
     "|rent|sell|invite|upload|book in|walk|text|go to|go shopping"
 )
 CARRIED = (
@@ -216,15 +270,18 @@ CARRIED = (
     "|drives|teach|teaches|runs?"
     "|plays?|need to|must|do not|does not|can not stand|retired|graduated|married|bought"
     "|started|collects?|goes|adore"
-    "|adores|detest|sing|sings|got|became|broke|sold|left|joined|won|lost|passed|failed|wears?|uses?"
+    "|adores|detest|sing|sings|got|became|broke|sold|left|joined|won|lost|passed|failed"
+    "|wears|uses|keeps|rides|makes"
+    r"|gets? (?:the|our|my) \w+ on|can not (?:eat|have|swim|drive|stand)|had|moving"
+    r"|breeds?|grows?|coach(?:es)?|volunteers?|commutes?"
 )
 """With these a clause goes on about the subject of the one before."""
-HABITS = "usually|normally|generally|typically|mostly|always"
+HABITS = "only|usually|normally|generally|typically|mostly|always"
 MANNERS = (
     "really|absolutely|totally|just|also|still|currently|now|recently|already|actually|both"
     "|simply|truly|mainly"
     "|originally|finally|definitely|officially|especially|particularly|quite|very much|so"
-    "|only|ever since"
+    "|ever since"
     "|happily|proudly|permanently"
 )
 
