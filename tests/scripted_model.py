@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -81,6 +81,33 @@ def stream(*pieces: str, usage: Json | None = None, finish: str = "stop") -> Rep
     return events((event({"role": "assistant"}), *texts(pieces), *ending(usage, finish)))
 
 
+def called(index: int, name: str, arguments: str, *, call_id: str = "") -> Json:
+    """One call of a tool, as a delta has it."""
+    return {
+        "index": index,
+        "id": call_id or f"call-{index}",
+        "type": "function",
+        "function": {"name": name, "arguments": arguments},
+    }
+
+
+def calls(*made: Json, text: str = "", usage: Json | None = None, pieces: int = 3) -> Reply:
+    """A stream that calls tools; the arguments of each come in so many pieces."""
+    body = [event({"role": "assistant"}), *texts([text] if text else [])]
+    for one in made:
+        function = one["function"]
+        body.append(event({"tool_calls": [one | {"function": function | {"arguments": ""}}]}))
+        for piece in _cut(function["arguments"], pieces):
+            part = {"index": one["index"], "function": {"arguments": piece}}
+            body.append(event({"tool_calls": [part]}))
+    return events((*body, *ending(usage, "tool_calls")))
+
+
+def _cut(text: str, pieces: int) -> list[str]:
+    size = max(1, -(-len(text) // pieces))
+    return [text[start : start + size] for start in range(0, len(text), size)]
+
+
 @dataclass(slots=True, kw_only=True)
 class Asked:
     """A request as it came."""
@@ -92,10 +119,10 @@ class Asked:
 
 @dataclass
 class ScriptedModel:
-    """Gives the replies of `script` in turn, then `otherwise`."""
+    """Gives the replies of `script` in turn, then `otherwise`, which may go by what is asked."""
 
     script: list[Reply] = field(default_factory=list)
-    otherwise: Reply = field(default_factory=lambda: completion("fine"))
+    otherwise: Reply | Callable[[Asked], Reply] = field(default_factory=lambda: completion("fine"))
     asked: list[Asked] = field(default_factory=list)
     url: str = ""
     busy: int = 0
@@ -116,7 +143,7 @@ class ScriptedModel:
                 self.busy += 1
                 self.most_busy = max(self.most_busy, self.busy)
                 try:
-                    reply = self.script.pop(0) if self.script else self.otherwise
+                    reply = self.script.pop(0) if self.script else self._choose(asked)
                     if not await self._give(reply, reader, writer):
                         break
                 finally:
@@ -125,6 +152,9 @@ class ScriptedModel:
             pass
         finally:
             writer.close()
+
+    def _choose(self, asked: Asked) -> Reply:
+        return self.otherwise if isinstance(self.otherwise, Reply) else self.otherwise(asked)
 
     async def _give(self, reply: Reply, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         """Sends a reply; whether the connection goes on."""

@@ -15,6 +15,7 @@ import pytest
 from services.kit.errors import DataFlowRefused
 from services.kit.models.client import ModelClient
 from services.kit.models.errors import Cause, ModelUnavailable
+from services.kit.models.patience import AWAY_SECONDS, STRIKES
 from services.kit.models.settings import ModelSettings, TierSettings
 from services.kit.models.types import Tier, Usage
 from services.kit.policy import DataFlow, EffectiveSettings, Gate
@@ -45,7 +46,7 @@ class Guesses:
     error: Exception | None = None
     asked: list[str] = field(default_factory=list)
 
-    async def of(self, query: str) -> str:
+    async def of(self, _agent_id: str, query: str) -> str:
         self.asked.append(query)
         if self.error is not None:
             raise self.error
@@ -200,7 +201,8 @@ class Endpoint:
         body = httpx.ByteStream(json.dumps(value).encode())
         return httpx.Response(status, headers={"content-type": "application/json"}, stream=body)
 
-    def note(self, tier: Tier, model: str, usage: Usage) -> None:
+    def note(self, agent_id: str, tier: Tier, model: str, usage: Usage) -> None:
+        assert agent_id == AGENT
         self.used.append((tier, model, usage))
 
 
@@ -230,7 +232,7 @@ async def test_the_model_is_given_the_query_and_its_answer_is_bounded(
 ) -> None:
     """S-9; its cost is told (E-11)."""
     endpoint.answers = [saying("x" * (MAX_CHARACTERS + 1))]
-    made = await ModelHypothesis(client, seconds=30, used=endpoint.note).of(QUERY)
+    made = await ModelHypothesis(client, seconds=30, used=endpoint.note).of(AGENT, QUERY)
     assert made == "x" * MAX_CHARACTERS
     system, user = endpoint.asked[0]["messages"]
     assert (system["role"], user) == ("system", {"role": "user", "content": QUERY})
@@ -245,7 +247,7 @@ async def test_a_model_without_an_answer_is_a_failure_and_its_cost_is_told(
     """J-16, E-11."""
     endpoint.answers = [saying(" "), saying("")]
     with pytest.raises(ModelUnavailable) as caught:
-        await ModelHypothesis(client, seconds=30, used=endpoint.note).of(QUERY)
+        await ModelHypothesis(client, seconds=30, used=endpoint.note).of(AGENT, QUERY)
     assert caught.value.cause is Cause.EMPTY
     assert endpoint.used == [(Tier.FAST, "small", Usage(calls=2, input_tokens=180, output_tokens=14))]
 
@@ -256,7 +258,7 @@ async def test_a_model_that_takes_too_long_is_a_channel_that_timed_out(
     """S-11: by its own limit."""
     endpoint.hangs = True
     with pytest.raises(TimeoutError):
-        await ModelHypothesis(client, seconds=0.02, used=endpoint.note).of(QUERY)
+        await ModelHypothesis(client, seconds=0.02, used=endpoint.note).of(AGENT, QUERY)
     assert len(endpoint.asked) == 1
     assert endpoint.used == []
 
@@ -264,7 +266,7 @@ async def test_a_model_that_takes_too_long_is_a_channel_that_timed_out(
 async def test_an_endpoint_that_refuses_costs_nothing(client: ModelClient, endpoint: Endpoint) -> None:
     endpoint.answers = [(401, {})]
     with pytest.raises(ModelUnavailable):
-        await ModelHypothesis(client, seconds=30, used=endpoint.note).of(QUERY)
+        await ModelHypothesis(client, seconds=30, used=endpoint.note).of(AGENT, QUERY)
     assert endpoint.used == []
 
 
@@ -281,9 +283,8 @@ async def test_without_a_fast_model_there_is_no_channel() -> None:
     other = ModelSettings(standard=TierSettings(url="http://127.0.0.1:1/v1", name="large"))
     async with AsyncExitStack() as stack:
         for models, found in ((ModelSettings(), False), (other, False), (fast(), True)):
-            hyde, collectors = open_hyde(models, stack, channel_seconds=2.0, gate=Bench().gate())
+            hyde = open_hyde(models, stack, channel_seconds=2.0, gate=Bench().gate(), used=lambda *_: None)
             assert (hyde is not None) is found
-            assert bool(collectors) is found
 
 
 @pytest.mark.parametrize(
@@ -295,12 +296,34 @@ async def test_the_policy_governs_what_leaves_and_nothing_else(
 ) -> None:
     """S-15: an endpoint of one's own is no partner; that it was asked shows in its being out of reach."""
     async with AsyncExitStack() as stack:
-        hyde, _ = open_hyde(
+        hyde = open_hyde(
             fast(partner=partner),
             stack,
             channel_seconds=20.0,
             gate=Bench().gate(),
+            used=lambda *_: None,
         )
         assert hyde is not None
         with pytest.raises(error):
             await hyde.vector(tenant, AGENT, QUERY, Hashing())
+
+
+async def test_a_model_that_is_away_is_left_alone_for_a_while(
+    client: ModelClient, endpoint: Endpoint
+) -> None:
+    """J-16, S-11: a channel that would fail in any case holds up no recall."""
+    now = 100.0
+    hypothesis = ModelHypothesis(client, seconds=0.02, used=endpoint.note, monotonic=lambda: now)
+    endpoint.hangs = True
+    for _ in range(STRIKES):
+        with pytest.raises(TimeoutError):
+            await hypothesis.of(AGENT, QUERY)
+    asked = len(endpoint.asked)
+    with pytest.raises(ModelUnavailable):
+        await hypothesis.of(AGENT, QUERY)
+    assert len(endpoint.asked) == asked
+    now += AWAY_SECONDS
+    endpoint.hangs = True
+    with pytest.raises(TimeoutError):
+        await hypothesis.of(AGENT, QUERY)
+    assert len(endpoint.asked) > asked, "it is asked again"

@@ -14,7 +14,7 @@ import pytest
 
 from services.kit.errors import DataFlowRefused, DependencyDown
 from services.kit.models.client import ModelClient
-from services.kit.models.metrics import ModelMetrics
+from services.kit.models.patience import AWAY_SECONDS, STRIKES
 from services.kit.models.settings import ModelSettings, TierSettings
 from services.kit.models.types import Tier, Usage
 from services.kit.policy import DataFlow, EffectiveSettings, Gate
@@ -52,6 +52,7 @@ class Bench:
     used: list[tuple[Tier, str, Usage]] = field(default_factory=list)
     asked_policy: list[tuple[str, str]] = field(default_factory=list)
     policy_down: bool = False
+    now: float = 100.0
 
     async def leave(self, tenant: str, agent_id: str) -> None:
         self.asked_policy.append((tenant, agent_id))
@@ -68,9 +69,17 @@ class Bench:
             fast=TierSettings(url=self.model.url, name="small", attempts=2, timeout_seconds=20)
         )
         client = ModelClient(settings, self.http, sleep=no_sleep)
-        return ModelJudge(client, name="small", seconds=seconds, leave=self.leave, used=self.note)
+        return ModelJudge(
+            client,
+            name="small",
+            seconds=seconds,
+            leave=self.leave,
+            used=self.note,
+            monotonic=lambda: self.now,
+        )
 
-    def note(self, tier: Tier, model: str, usage: Usage) -> None:
+    def note(self, agent_id: str, tier: Tier, model: str, usage: Usage) -> None:
+        assert agent_id == AGENT
         self.used.append((tier, model, usage))
 
 
@@ -133,6 +142,21 @@ async def test_a_tenant_whose_texts_stay_gets_the_rules(bench: Bench) -> None:
     assert (judged.verdict, judged.judge) == (judge(OLD, NEW), f"{RULES} {KEPT_IN}")
     assert bench.model.asked == []
     assert bench.used == []
+
+
+async def test_a_model_that_is_away_is_left_alone_for_a_while(bench: Bench) -> None:
+    """J-16: memories are verified one after the other, and each would wait for it."""
+    bench.model.otherwise = Reply(status=500)
+    judge_ = bench.judge()
+    for _ in range(STRIKES):
+        assert (await judge_.judge(OPEN, AGENT, OLD, NEW)).judge == f"{RULES} {AFTER_FAILURE}"
+    asked = len(bench.model.asked)
+    assert asked == 2 * STRIKES
+    bench.model.otherwise = completion(SURE)
+    assert (await judge_.judge(OPEN, AGENT, OLD, NEW)).judge == f"{RULES} {AFTER_FAILURE}"
+    assert len(bench.model.asked) == asked
+    bench.now += AWAY_SECONDS
+    assert (await judge_.judge(OPEN, AGENT, OLD, NEW)).judge == NAME
 
 
 _HALF = Reply(body=(b'{"choices": [{"message": {"content": "{',), cut=True)
@@ -213,7 +237,7 @@ class _Policies:
 
 def _opened(models: ModelSettings | None, stack: AsyncExitStack, refused: list[Any]) -> Any:
     gate = Gate(_Policies(), lambda tenant, kind: refused.append((tenant, kind)), JUDGE)
-    return open_judge(models, stack, seconds=20.0, gate=gate, metrics=ModelMetrics())
+    return open_judge(models, stack, seconds=20.0, gate=gate, used=lambda *_: None)
 
 
 def _fast(**fields: Any) -> ModelSettings:

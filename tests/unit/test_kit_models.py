@@ -22,7 +22,7 @@ from services.kit.models.retries import Attempts, RetryPolicy, retry_after
 from services.kit.models.schemas import acceptor
 from services.kit.models.settings import ModelSettings, TierSettings
 from services.kit.models.sse import EventParser
-from services.kit.models.texts import MAX_DEPTH, REPLACEMENT, Joiner, clean, storable
+from services.kit.models.texts import MAX_DEPTH, REPLACEMENT, Joiner, clean, storable, strict_decoder
 from services.kit.models.types import Message, Tier, Usage
 from services.kit.tokens import estimate_tokens
 
@@ -86,6 +86,15 @@ def test_values_that_no_store_takes_are_not_storable() -> None:
         deep = [deep]
     assert storable(deep)
     assert not storable([deep])
+
+
+@pytest.mark.parametrize("sign", ["", "-"])
+def test_a_number_that_no_float_holds_is_no_json_whether_it_has_a_point_or_not(sign: str) -> None:
+    """J-16: arguments and answers are kept as Structs, whose numbers are floats."""
+    assert strict_decoder().decode(sign + "1" + 300 * "0") == int(sign + "1" + 300 * "0")
+    for digits in ("1" + 400 * "0", "1e400"):
+        with pytest.raises(ValueError, match="out of range"):
+            strict_decoder().decode(sign + digits)
 
 
 # JSON in prose

@@ -4,30 +4,41 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
-from services.compactor.domain.extracting import extract
+from services.compactor.app.engines import About
+from services.compactor.domain.extracting import NAME, extract
 from services.compactor.domain.extracting_types import Fact, Turn
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extracted:
+    """The facts of each turn, and the name of what read them ("" where nothing was to be read)."""
+
+    facts: Sequence[Sequence[Fact]]
+    engine: str
 
 
 class Extractor(Protocol):
     """Reads what people state of themselves and of those near to them."""
 
-    async def extract(self, turns: Sequence[Turn]) -> Sequence[Sequence[Fact]]:
+    async def extract(self, about: About, turns: Sequence[Turn]) -> Extracted:
         """The facts of each turn, in the order of `turns`; none for a turn that states nothing lasting.
 
-        A fact's key and value are what a memory's may be (S-1). Raises DependencyDown or Overloaded while a
-        model is away.
+        A fact's key and value are what a memory's may be (S-1). An engine that cannot do it gives the work
+        to another, and names that: nothing found is never said for want of an engine.
         """
 
 
 class Grammar:
     """Understands plain sentences (see domain.extracting); the same input always gives the same facts."""
 
-    async def extract(self, turns: Sequence[Turn]) -> Sequence[Sequence[Fact]]:
+    async def extract(self, _about: About, turns: Sequence[Turn]) -> Extracted:
         """See Extractor."""
         # In a thread: long messages take a while, and calls on this loop go on meanwhile.
-        return await asyncio.to_thread(_all, turns)
+        facts = await asyncio.to_thread(_all, turns)
+        return Extracted(facts=facts, engine=NAME if turns else "")
 
 
 def _all(turns: Sequence[Turn]) -> list[list[Fact]]:

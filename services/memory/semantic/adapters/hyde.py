@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
-from prometheus_client.registry import Collector
-
 from services.kit.models.errors import Cause, ModelUnavailable
-from services.kit.models.metrics import ModelMetrics
+from services.kit.models.patience import Patience
+from services.kit.models.recording import Used
 from services.kit.models.settings import ModelSettings
-from services.kit.models.types import Message, Tier, Usage
+from services.kit.models.types import Message, Tier
 from services.kit.policy import Gate
 from services.memory.semantic.app.hyde import HYPOTHESIS_SHARE, Hyde
 
@@ -33,18 +33,25 @@ PROMPT = Message(
 
 
 class ModelHypothesis:
-    """Asks the model once or more within `seconds`."""
+    """Asks the model once or more within `seconds`; one that is away is left alone for a while."""
 
     def __init__(
-        self, client: ModelClient, *, seconds: float, used: Callable[[Tier, str, Usage], None]
+        self,
+        client: ModelClient,
+        *,
+        seconds: float,
+        used: Used,
+        monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`used` is told what each query cost: tier, model, usage (E-11)."""
+        """`used` is told what each query cost (E-11)."""
         self._client = client
         self._seconds = seconds
         self._used = used
+        self._patience = Patience(monotonic)
 
-    async def of(self, query: str) -> str:
+    async def of(self, agent_id: str, query: str) -> str:
         """See the port."""
+        self._patience.check()
         deadline = asyncio.get_running_loop().time() + self._seconds
         try:
             made = await self._client.complete(
@@ -55,12 +62,14 @@ class ModelHypothesis:
                 deadline=deadline,
             )
         except ModelUnavailable as error:
+            self._patience.failed(error)
             if error.usage.calls:
-                self._used(Tier.FAST, error.model, error.usage)
+                self._used(agent_id, Tier.FAST, error.model, error.usage)
             if error.cause is Cause.TIMEOUT:
                 raise TimeoutError from None
             raise
-        self._used(Tier.FAST, made.model, made.usage)
+        self._patience.answered()
+        self._used(agent_id, Tier.FAST, made.model, made.usage)
         return made.text[:MAX_CHARACTERS]
 
 
@@ -70,27 +79,22 @@ def open_hyde(
     *,
     channel_seconds: float,
     gate: Gate,
-    metrics: ModelMetrics | None = None,
-) -> tuple[Hyde | None, tuple[Collector, ...]]:
-    """The channel and its metrics; none without a model of the tier "fast".
+    used: Used,
+) -> Hyde | None:
+    """The channel; none without a model of the tier "fast".
 
     `channel_seconds` is what a channel of recall has; `gate` is asked where the endpoint is somebody else's
-    (S-15). Metrics that the caller has, and registers, are used and not returned.
+    (S-15); `used` is told what each query cost (E-11).
     """
     if Tier.FAST not in models.tiers():
-        return None, ()
+        return None
     # Imported here: without a model the service is installed without an HTTP client.
     from services.kit.models.client import ModelClient
 
-    client, counted = ModelClient.connect(models), metrics or ModelMetrics()
+    client = ModelClient.connect(models)
     stack.push_async_callback(client.close)
-    hypothesis = ModelHypothesis(
-        client,
-        seconds=HYPOTHESIS_SHARE * channel_seconds,
-        used=lambda tier, _, usage: counted.used(tier, usage),
-    )
-    hyde = Hyde(hypothesis=hypothesis, leave=gate.check if client.leaves(Tier.FAST) else _stays)
-    return hyde, () if metrics else counted.collectors
+    hypothesis = ModelHypothesis(client, seconds=HYPOTHESIS_SHARE * channel_seconds, used=used)
+    return Hyde(hypothesis=hypothesis, leave=gate.check if client.leaves(Tier.FAST) else _stays)
 
 
 async def _stays(_tenant: str, _agent_id: str) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import replace
@@ -16,9 +17,10 @@ from typing import TYPE_CHECKING, Any
 
 from services.kit.errors import DataFlowRefused
 from services.kit.models.errors import ModelUnavailable
-from services.kit.models.metrics import ModelMetrics
+from services.kit.models.patience import Patience
+from services.kit.models.recording import Used
 from services.kit.models.settings import ModelSettings
-from services.kit.models.types import Message, Tier, Usage
+from services.kit.models.types import Message, Tier
 from services.kit.policy import Gate
 from services.memory.semantic.app.judging import DeterministicJudge, Judge, Judged
 from services.memory.semantic.domain.judging import askable
@@ -58,7 +60,10 @@ PROMPT = Message(
 
 
 class ModelJudge:
-    """Asks the model once or more within `seconds`, and the rules where it must not or cannot answer."""
+    """Asks the model once or more within `seconds`, and the rules where it must not or cannot answer.
+
+    A model that is away is left alone for a while: memories are verified one after the other.
+    """
 
     def __init__(
         self,
@@ -67,7 +72,8 @@ class ModelJudge:
         name: str,
         seconds: float,
         leave: Callable[[str, str], Awaitable[None]],
-        used: Callable[[Tier, str, Usage], None],
+        used: Used,
+        monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         """`name` is the model's, of the settings. `leave` raises DataFlowRefused where a tenant's and agent's
         texts must not leave; `used` is told what each verdict cost (E-11)."""
@@ -77,6 +83,7 @@ class ModelJudge:
         self._leave = leave
         self._used = used
         self._rules = DeterministicJudge()
+        self._patience = Patience(monotonic)
 
     async def judge(self, tenant: str, agent_id: str, old: Statement, new: Statement, /) -> Judged:
         """See the port."""
@@ -84,14 +91,15 @@ class ModelJudge:
             return await self._rules.judge(tenant, agent_id, old, new)
         try:
             await self._leave(tenant, agent_id)
-            verdict = await self._asked(old, new)
+            verdict = await self._asked(agent_id, old, new)
         except (DataFlowRefused, ModelUnavailable) as error:
             why = KEPT_IN if isinstance(error, DataFlowRefused) else AFTER_FAILURE
             judged = await self._rules.judge(tenant, agent_id, old, new)
             return replace(judged, judge=f"{judged.judge} {why}")
         return Judged(verdict=verdict, judge=self._name)
 
-    async def _asked(self, old: Statement, new: Statement) -> Verdict:
+    async def _asked(self, agent_id: str, old: Statement, new: Statement) -> Verdict:
+        self._patience.check()
         deadline = asyncio.get_running_loop().time() + self._seconds
         try:
             made = await self._client.complete_json(
@@ -103,10 +111,12 @@ class ModelJudge:
                 deadline=deadline,
             )
         except ModelUnavailable as error:
+            self._patience.failed(error)
             if error.usage.calls:
-                self._used(Tier.FAST, error.model, error.usage)
+                self._used(agent_id, Tier.FAST, error.model, error.usage)
             raise
-        self._used(Tier.FAST, made.model, made.usage)
+        self._patience.answered()
+        self._used(agent_id, Tier.FAST, made.model, made.usage)
         return Verdict(
             replaces=float(made.value["replaces"]),
             contradicts=float(made.value["contradicts"]),
@@ -129,12 +139,12 @@ def _side(statement: Statement) -> dict[str, str]:
 
 
 def open_judge(
-    models: ModelSettings | None, stack: AsyncExitStack, *, seconds: float, gate: Gate, metrics: ModelMetrics
+    models: ModelSettings | None, stack: AsyncExitStack, *, seconds: float, gate: Gate, used: Used
 ) -> Judge:
     """The judge by a model of the tier "fast", or by the rules if there is none.
 
     `seconds` is what the model has for a verdict; `gate` is asked where its endpoint is somebody else's
-    (S-15).
+    (S-15); `used` is told what each cost (E-11).
     """
     chosen = models.tiers().get(Tier.FAST) if models else None
     if models is None or chosen is None:
@@ -149,7 +159,7 @@ def open_judge(
         name=chosen.name,
         seconds=seconds,
         leave=gate.check if client.leaves(Tier.FAST) else _stays,
-        used=lambda tier, _, usage: metrics.used(tier, usage),
+        used=used,
     )
 
 

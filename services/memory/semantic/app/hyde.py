@@ -19,8 +19,8 @@ HYPOTHESIS_SHARE = 0.75
 class Hypothesis(Protocol):
     """Makes up what could answer a query."""
 
-    async def of(self, query: str) -> str:
-        """A short text, not empty. Raises TimeoutError, DependencyDown."""
+    async def of(self, agent_id: str, query: str) -> str:
+        """For an agent, a short text, not empty. Raises TimeoutError, DependencyDown."""
 
 
 class Hyde:
@@ -38,4 +38,4 @@ class Hyde:
         """
         await self._leave(tenant, agent_id)
         # As a query and not as a document: queries don't wait behind what is being indexed (M-2).
-        return await texts.query(await self._hypothesis.of(query))
+        return await texts.query(await self._hypothesis.of(agent_id, query))
