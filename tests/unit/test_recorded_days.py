@@ -15,7 +15,7 @@ from services.compactor.adapters.days import RecordedDays
 from services.compactor.app.reflection import InsightQuery, Reflection
 from services.compactor.domain.documents import SCHEMAS, Document, DocumentKey
 from services.compactor.domain.documents import Kind as DocumentKind
-from services.compactor.domain.insights import Draft, GoalState, Insight, Kind
+from services.compactor.domain.insights import Draft, GoalState, Insight, Kind, derived_again
 from services.compactor.domain.reflecting import Evidence, Sort
 from services.compactor.domain.rolling import ConversationSummary, RollingSummary, to_body
 from services.compactor.domain.summaries import Section, Statement
@@ -45,6 +45,8 @@ class Services:
     contacts: dict[str, str] = field(default_factory=dict)
     merged: dict[str, list[str]] = field(default_factory=dict)
     written: list[semantic_pb2.RememberRequest] = field(default_factory=list)
+    forgotten: list[str] = field(default_factory=list)
+    until: list[datetime] = field(default_factory=list)
     conversations: Sequence[resources_pb2.Conversation] = ()
     messages: Sequence[resources_pb2.Message] = ()
 
@@ -54,6 +56,7 @@ class Services:
         caller = current_principal()
         assert (caller.tenant, caller.role, caller.agents) == (TENANT, Role.SERVICE, frozenset({AGENT}))
         assert request.since_time.ToDatetime(UTC) == NOW - DAY
+        self.until.append(request.until_time.ToDatetime(UTC))
         return upkeep_pb2.ListRecentMemoriesResponse(memories=self.memories)
 
     async def ListConversations(
@@ -88,6 +91,12 @@ class Services:
             raise NotFound("contact", request.contact_id)
         contact = resources_pb2.Contact(id=request.contact_id, merged_ids=self.merged[request.contact_id])
         return episodic_pb2.GetContactResponse(contact=contact)
+
+    async def ForgetMemory(
+        self, request: semantic_pb2.ForgetMemoryRequest
+    ) -> semantic_pb2.ForgetMemoryResponse:
+        self.forgotten.append(request.memory_id)
+        return semantic_pb2.ForgetMemoryResponse()
 
     async def Remember(self, request: semantic_pb2.RememberRequest) -> semantic_pb2.RememberResponse:
         self.written.append(request)
@@ -281,3 +290,73 @@ async def test_evidence_of_two_contacts_is_never_put_together() -> None:
     reflection = Reflection(days(Services(memories=together)), cast("Any", rows), lambda: NOW)
     assert await reflection.reflect(TENANT, AGENT, NOW) == ["i0"]
     assert (rows.rows[0].topic, rows.rows[0].contact_id, rows.rows[0].memory_id) == ("rope", "ann", "written")
+
+
+class StaleRows(Rows):
+    """Rows of which some are stale."""
+
+    def __init__(self, *stale: Insight) -> None:
+        super().__init__()
+        self.rows = list(stale)
+        self.settled: list[tuple[str, str | None]] = []
+
+    async def stale(self, tenant: str, agent_id: str, day: str) -> list[Insight]:
+        return [row for row in self.rows if row.stale and row.day == day]
+
+    async def settle(
+        self, tenant: str, seen: Sequence[tuple[Insight, Draft | None]], now: datetime
+    ) -> list[Insight]:
+        self.settled += [(row.id, None if draft is None else draft.text) for row, draft in seen]
+        left = [derived_again(row, draft, now) for row, draft in seen if draft is not None]
+        gone = {row.id for row, _ in seen}
+        self.rows = [row for row in self.rows if row.id not in gone] + left
+        return left
+
+
+def stale_row(id_: str, topic: str, kind: Kind = Kind.REFLECTION, **fields: Any) -> Insight:
+    slug = f"{ROW.day}:{topic}" if kind is Kind.REFLECTION else topic
+    made = replace(ROW, id=id_, kind=kind, topic=topic, slug=slug, contact_id="", asked=NOW, stale=1)
+    return replace(made, **fields)
+
+
+async def test_a_stale_day_is_told_anew_by_what_is_recorded_now() -> None:
+    """J-17: what is told still is told by that alone; the rest goes, with the memory that told of it."""
+    values = ["rope for climbing", "rope for the boat", "rope is blue"]
+    services = Services(memories=[memory(str(n), value) for n, value in enumerate(values)])
+    rows = StaleRows(
+        stale_row("i1", "rope", memory_id="m1"),
+        stale_row("i2", "kiln", memory_id="m2"),
+        stale_row("i3", "other", day="2031-01-01"),
+        stale_row("i4", "fresh", stale=0),
+    )
+    reflection = Reflection(days(services), cast("Any", rows), lambda: NOW)
+    assert await reflection.reflect_again(TENANT, AGENT, NOW) == ["i1"]
+    assert [id_ for id_, text in rows.settled if text is None] == ["i2"]
+    assert services.forgotten == ["m2"]
+    (told,) = [row for row in rows.rows if row.id == "i1"]
+    assert told.source_ids == ("0", "1", "2")
+    assert [request.key for request in services.written] == [f"reflection:{ROW.day}:rope"]
+    assert {row.id for row in rows.rows} == {"i1", "i3", "i4"}
+
+
+async def test_what_somebody_changed_keeps_its_memory() -> None:
+    services = Services()
+    rows = StaleRows(stale_row("i1", "kiln", memory_id="m1", kept=True))
+    await Reflection(days(services), cast("Any", rows), lambda: NOW).reflect_again(TENANT, AGENT, NOW)
+    assert rows.settled == [("i1", None)]
+    assert services.forgotten == []
+
+
+async def test_a_goal_is_looked_for_until_it_was_last_spoken_of() -> None:
+    """J-11: that it was reached is told later than that it was set."""
+    later = NOW + 3 * DAY
+    services = Services(
+        memories=[
+            memory("1", "The user wants to run a marathon"),
+            memory("2", "The user finished the marathon"),
+        ]
+    )
+    slug = "marathon-run"
+    rows = StaleRows(stale_row("i1", slug, Kind.GOAL, updated=later, text="Wants to run in Oslo"))
+    await Reflection(days(services), cast("Any", rows), lambda: NOW).reflect_again(TENANT, AGENT, NOW)
+    assert services.until == [NOW, later]

@@ -44,12 +44,14 @@ class Remote:
     error: Exception | None = None
     rejects: frozenset[str] = frozenset()
     """Tenants whose memories it does not take."""
+    refuses: frozenset[str] = frozenset()
+    """Values that it does not take."""
     hits: list[tuple[str, float]] = field(default_factory=list)
     before_answer: Callable[[], Awaitable[None]] | None = None
 
     async def remember(self, tenant: str, agent_id: str, memories: Sequence[Memory]) -> None:
         self.calls.append(("remember", sorted(memory.value for memory in memories)))
-        if tenant in self.rejects:
+        if tenant in self.rejects or not self.refuses.isdisjoint(memory.value for memory in memories):
             raise Rejected
         await self._answer()
         self.held |= {memory.id: memory for memory in memories}
@@ -421,3 +423,16 @@ async def test_recall_asks_it_where_the_settings_name_it_and_the_policy_lets_the
     assert bench.remote.said("recall") == ["heron"]
     bench.policy.settings[TENANT] = LOCAL
     assert not await bench.recall.wanted(TENANT, AGENT)
+
+
+async def test_one_memory_that_is_refused_costs_no_other_of_its_agent() -> None:
+    """J-3: the batch is halved until it stands alone."""
+    bench = Bench()
+    bench.remote.refuses = frozenset({"v3"})
+    for n in range(8):
+        await bench.remember(f"k{n}", f"v{n}")
+    assert not await bench.syncing.sweep()
+    assert sorted(bench.values()) == [f"v{n}" for n in range(8) if n != 3]
+    bench.remote.refuses = frozenset()
+    assert await bench.syncing.sweep(), "nobody holds it"
+    assert len(bench.values()) == 8
