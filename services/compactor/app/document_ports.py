@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Protocol
 
@@ -22,6 +22,15 @@ from services.kit.outbox import NewJob
 MAX_VALUE_BYTES = 4 * 1024 * 1024
 """Most bytes of a value in the key-value store: a document with its sources, or a history."""
 _REVISION = re.compile(rb"([0-9]{1,15}):")
+
+
+JobsOf = Callable[[DocumentKey, Head], Sequence[NewJob]]
+"""What is to be done about a document that was marked, or erased, and has this head since."""
+
+
+def no_jobs(_key: DocumentKey, _head: Head) -> Sequence[NewJob]:
+    """Nothing."""
+    return ()
 
 
 class Unreadable(Exception):
@@ -73,11 +82,21 @@ class DocumentStore(Protocol):
     async def of_sources(self, tenant: str, agent_id: str, source_ids: Sequence[str]) -> list[DocumentKey]:
         """The documents any version of which came from one of these, in order."""
 
-    async def mark_stale(self, key: DocumentKey) -> Head | None:
-        """Says that the newest version is out of date; None where there is no document."""
+    async def of_summary(self, tenant: str, agent_id: str, conversation_id: str) -> list[DocumentKey]:
+        """The documents any version of which came from the conversation's summary, in order."""
 
-    async def erase(self, key: DocumentKey) -> tuple[Head, list[VersionInfo]]:
-        """Deletes every version for good, and what is known of it but for its counters; which they were."""
+    async def stale(self, tenant: str, agent_id: str, kind: Kind) -> set[str]:
+        """The subjects of documents of a kind that are marked as stale."""
+
+    async def mark_stale(self, key: DocumentKey, jobs: JobsOf = no_jobs) -> Head | None:
+        """Says that the newest version is out of date, and writes `jobs` to the outbox with that; None where
+        there is no document."""
+
+    async def erase(self, key: DocumentKey, jobs: JobsOf = no_jobs) -> tuple[Head, list[VersionInfo]]:
+        """Deletes every version for good, and what is known of it but for its counters; which they were.
+
+        `jobs` come with it where there was a version.
+        """
 
     async def page(
         self,

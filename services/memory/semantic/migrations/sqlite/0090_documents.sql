@@ -1,0 +1,32 @@
+-- Derived documents as they are indexed (S-13): of each the newest version, and whose it is. `source_type` and
+-- `subject` name what is written at once, in the Compactor. `contact_id` is '' for nobody's, '*' for one of several
+-- people.
+CREATE TABLE indexed_documents (
+    tenant TEXT NOT NULL,
+    agent_id TEXT NOT NULL,
+    document_key TEXT NOT NULL, -- its type and its id
+    source_type INTEGER NOT NULL,
+    subject TEXT NOT NULL,
+    document_id TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    digest TEXT NOT NULL, -- of all that is indexed of it
+    settled BOOLEAN NOT NULL, -- whether every index has it
+    title TEXT NOT NULL,
+    contact_id TEXT NOT NULL,
+    chunk_count INTEGER NOT NULL,
+    PRIMARY KEY (tenant, agent_id, document_key)
+) WITHOUT ROWID;
+CREATE INDEX indexed_documents_source ON indexed_documents (tenant, agent_id, source_type, subject);
+
+-- Their parts: what an index finds is shown from here.
+CREATE TABLE indexed_chunks (
+    tenant TEXT NOT NULL,
+    agent_id TEXT NOT NULL,
+    item_id TEXT NOT NULL,
+    document_key TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    start INTEGER NOT NULL, -- in characters of the document's text
+    text TEXT NOT NULL,
+    PRIMARY KEY (tenant, agent_id, item_id)
+) WITHOUT ROWID;
+CREATE INDEX indexed_chunks_document ON indexed_chunks (tenant, agent_id, document_key);
