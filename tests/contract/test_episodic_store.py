@@ -10,13 +10,14 @@ from services.kit.errors import Exists, LimitExceeded, NotFound, ParentConflict,
 from services.kit.sql import SqlDatabase
 from services.memory.episodic.adapters.sql import sql_stores
 from services.memory.episodic.adapters.sql.requests import AppendRequests
-from services.memory.episodic.app.ports import Stores
+from services.memory.episodic.app.ports import Page, Stores
 from services.memory.episodic.domain.append import Append, Draft
 from services.memory.episodic.domain.coverage import CoverRules
 from services.memory.episodic.domain.model import (
     Agent,
     Contact,
     Conversation,
+    ConversationFilter,
     ConversationKey,
     MessageFilter,
     Role,
@@ -201,17 +202,53 @@ async def test_conversations_of_a_person_include_those_of_merged_contacts(ready:
     await ready.contacts.merge("t", "a", "p", "q")
 
     async def listed(contact: str) -> list[str]:
-        page = await ready.conversations.list("t", "a", contact, limit=9, after=None)
+        page = await listing(ready, contact, limit=9)
         return [c.id for c in page.items]
 
     assert await listed("q") == await listed("p") == ["z", "y", "w"]
     assert await listed("r") == ["x"]
     assert await listed("") == ["c", "z", "y", "x", "w"]
-    first = await ready.conversations.list("t", "a", "q", limit=2, after=None)
-    rest = await ready.conversations.list("t", "a", "q", limit=2, after=first.last)
+    first = await listing(ready, "q", limit=2)
+    rest = await listing(ready, "q", limit=2, after=first.last)
     assert ([c.id for c in rest.items], rest.last) == (["w"], None)
     with pytest.raises(NotFound):
         await listed("zz")
+
+
+async def listing(
+    stores: Stores, contact: str = "", *, newest_first: bool = False, limit: int, after: int | None = None
+) -> Page[Conversation, int]:
+    chosen = ConversationFilter(contact_id=contact)
+    return await stores.conversations.list(
+        "t", "a", chosen, newest_first=newest_first, limit=limit, after=after
+    )
+
+
+async def test_conversations_are_listed_in_either_order_while_others_come(ready: Stores) -> None:
+    """E-13."""
+    for id_ in ("z", "y", "x"):
+        await ready.conversations.create("t", a_conversation(id_))
+    first = await listing(ready, newest_first=True, limit=2)
+    await ready.conversations.create("t", a_conversation("w"))
+    rest = await listing(ready, newest_first=True, limit=2, after=first.last)
+    assert [c.id for c in [*first.items, *rest.items]] == ["x", "y", "z", "c"]
+    assert rest.last is None
+    assert [c.id for c in (await listing(ready, limit=9)).items] == ["c", "z", "y", "x", "w"]
+
+
+async def test_conversations_that_changed_since_a_moment(ready: Stores) -> None:
+    """E-13: those to which something was added then or later, and those that are new."""
+    await ready.conversations.create("t", a_conversation("old"))
+    await ready.messages.append(append(draft("m"), now=7))
+
+    async def since(moment: int) -> list[str]:
+        chosen = ConversationFilter(changed_since=moment)
+        page = await ready.conversations.list("t", "a", chosen, newest_first=True, limit=9, after=None)
+        return [c.id for c in page.items]
+
+    assert await since(1) == ["old", "c"]
+    assert await since(7) == ["c"]
+    assert await since(8) == []
 
 
 async def test_messages_get_dense_numbers_and_their_parents(ready: Stores) -> None:

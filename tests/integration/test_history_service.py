@@ -157,7 +157,8 @@ async def test_a_window_asks_for_a_job_where_its_middle_is_not_covered(served: R
     for _ in range(3):
         await served.history.GetWindow(budget(300))
     job = await asyncio.wait_for(served.ledger.until("cover_messages"), 20)
-    assert (job.agent_id, job.subject, job.payload) == ("a", "conversations/c", b'{"conversation_id":"c"}')
+    assert (job.agent_id, job.subject) == ("a", "conversations/c")
+    assert job.payload == b'{"conversation_id":"c","to_sequence":21}'
     async with asyncio.timeout(20):
         while sum(job.type == "index_message" for _, job in served.ledger.jobs) < 21:
             served.ledger.arrived.clear()
@@ -261,6 +262,22 @@ async def test_usage_is_summed_and_estimated_where_no_figures_are_given(served: 
     assert (error.reason, [p.field for p in error.fields]) == (Reason.INVALID_FIELD, ["end_time"])
     with act_as(OTHER):
         assert list((await served.history.GetUsage(pb.GetUsageRequest(agent_id="a"))).rows) == []
+
+
+async def test_several_calls_are_counted_by_one_record(served: Replica) -> None:
+    """E-11: figures and estimates stay apart."""
+    tokens = pb.CallTokens(input=100, output=7)
+    answer = await served.history.RecordUsage(
+        usage(sum=pb.CallSum(calls=3, estimated_calls=1, tokens=tokens))
+    )
+    assert answer.tokens == tokens
+    await served.history.RecordUsage(usage(tokens=tokens))
+    error = await failure(
+        served.history.RecordUsage(usage(sum=pb.CallSum(calls=1, estimated_calls=2, tokens=tokens)))
+    )
+    assert [one.field for one in error.fields] == ["sum.estimated_calls"]
+    [row] = (await served.history.GetUsage(pb.GetUsageRequest(agent_id="a"))).rows
+    assert (row.calls, row.estimated_calls, row.input_tokens, row.output_tokens) == (4, 1, 200, 14)
 
 
 async def test_usage_beyond_any_call_is_refused_so_that_sums_stay_numbers(served: Replica) -> None:

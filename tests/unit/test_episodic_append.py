@@ -101,9 +101,9 @@ class Thread:
         return answers
 
     def append(
-        self, *drafts: Draft, parent_id: str | None = None, branch: bool = False
+        self, *drafts: Draft, parent_id: str | None = None, branch: bool = False, keep_path: bool = False
     ) -> tuple[Outcome, ...]:
-        [answer] = self.plan(wanted(*drafts, parent_id=parent_id, branch=branch))
+        [answer] = self.plan(wanted(*drafts, parent_id=parent_id, branch=branch, keep_path=keep_path))
         if isinstance(answer, PalimpsestError):
             raise answer
         return answer
@@ -113,8 +113,18 @@ def known_of(m: Message) -> Known:
     return Known(sequence=m.sequence, parent_id=m.parent_id, role=m.role, author=m.author, content=m.content)
 
 
-def wanted(*drafts: Draft, parent_id: str | None = None, branch: bool = False) -> Append:
-    return Append(key=KEY, drafts=drafts, parent_id=parent_id, request_id="", now=1, branch=branch)
+def wanted(
+    *drafts: Draft, parent_id: str | None = None, branch: bool = False, keep_path: bool = False
+) -> Append:
+    return Append(
+        key=KEY,
+        drafts=drafts,
+        parent_id=parent_id,
+        request_id="",
+        now=1,
+        branch=branch,
+        keep_path=keep_path,
+    )
 
 
 @settings(deadline=None)
@@ -164,6 +174,22 @@ def test_a_new_message_must_follow_the_newest_one_unless_a_branch_is_asked_for()
     thread.append(draft("anew"), parent_id="", branch=True)
     assert thread.runs == [Run(first=3, base=1, depth=1), Run(first=5, base=0, depth=0)]
     assert thread.messages[-1].depth == 1
+
+
+def test_a_branch_may_leave_the_active_path_as_it_is() -> None:
+    """E-3, G-4: what is stored beside it has its own depths, and the next message follows the path."""
+    thread = Thread()
+    thread.append(draft("a", "x"), draft("b", "y"))
+    thread.append(draft("c", "p"), draft("d", "q"), parent_id="x", branch=True, keep_path=True)
+    assert (thread.conversation.leaf_id, thread.growth.switched) == ("y", False)
+    thread.append(draft("e", "z"))
+    assert [(m.id, m.parent_id, m.depth) for m in thread.messages[2:]] == [
+        *(("p", "x", 2), ("q", "p", 3), ("z", "y", 3))
+    ]
+    with pytest.raises(ParentConflict):
+        thread.append(draft("f"), parent_id="q", keep_path=True)
+    thread.append(draft("f", "w"), parent_id="z", branch=True, keep_path=True)
+    assert thread.conversation.leaf_id == "w", "what follows the leaf is on the active path"
 
 
 def test_an_unknown_parent_is_refused_with_and_without_branch() -> None:
@@ -238,6 +264,7 @@ class Choice:
     texts: tuple[str, ...]
     ids: tuple[str, ...]
     branch: bool
+    keep_path: bool
 
 
 choices = st.builds(
@@ -246,6 +273,7 @@ choices = st.builds(
     texts=st.lists(st.sampled_from(["yes", "no"]), min_size=1, max_size=3).map(tuple),
     ids=st.tuples(*[st.sampled_from(["", "", "", "p", "q", "r"])] * 3),
     branch=st.booleans(),
+    keep_path=st.booleans(),
 )
 
 
@@ -269,7 +297,8 @@ class Model:
                 if parent != leaf and not append.branch:
                     return ParentConflict
                 rows.append((id_, parent, one.content))
-                leaf = id_
+                if parent == leaf or not append.keep_path:
+                    leaf = id_
             elif rows[at][2] != one.content:
                 return Exists
             elif rows[at][1] != parent and (index or append.parent_id is not None):
@@ -308,7 +337,7 @@ def append_of(choice: Choice, stored: list[tuple[str, str, str]]) -> Append:
     if isinstance(parent, int):
         parent = stored[-1 - parent % len(stored)][0] if stored else ""
     drafts = [draft(text, id_) for text, id_ in zip(choice.texts, choice.ids, strict=False)]
-    return wanted(*drafts, parent_id=parent, branch=choice.branch)
+    return wanted(*drafts, parent_id=parent, branch=choice.branch, keep_path=choice.keep_path)
 
 
 @settings(deadline=None)

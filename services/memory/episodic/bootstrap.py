@@ -11,7 +11,7 @@ from palimpsest.episodic.v1 import episodic_pb2_grpc
 from services.kit.channels import Channels
 from services.kit.ids import new_id
 from services.kit.outbox import Relay
-from services.kit.serving import Face, Service, background
+from services.kit.serving import Face, Service, background, roles_of
 from services.kit.sql import SqlDatabase
 from services.kit.stores import open_store
 from services.kit.times import Clock, now
@@ -41,7 +41,7 @@ from services.memory.episodic.app.working_ports import WorkingStores
 from services.memory.episodic.config import DATABASE_FILE, MAX_RESPONSE_BYTES, EpisodicSettings
 from services.memory.episodic.domain.model import ConversationKey
 from services.memory.episodic.rpc import history_servicer, state_servicer, working_servicer
-from services.memory.episodic.rpc.servicer import ROLES, SERVICE_NAME, EpisodicServicer
+from services.memory.episodic.rpc.servicer import DESCRIPTOR, EpisodicServicer
 
 MICROS_PER_HOUR = 3_600_000_000
 
@@ -69,9 +69,9 @@ async def build(
         messages=Messages(stores.messages, clock, settings.limits, changed, relay.wake),
     )
     return Service(
-        name=SERVICE_NAME,
+        name=DESCRIPTOR.full_name,
         add=partial(episodic_pb2_grpc.add_EpisodicServiceServicer_to_server, servicer),
-        roles=ROLES,
+        roles=roles_of(DESCRIPTOR),
         ready=opened.ready,
         faces=(
             _history(stores, settings, changed, relay, clock),

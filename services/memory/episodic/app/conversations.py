@@ -7,7 +7,7 @@ from collections.abc import Callable
 from services.kit.times import Clock, to_micros
 from services.memory.episodic.app.ports import ConversationStore, Page
 from services.memory.episodic.domain.checks import check_text
-from services.memory.episodic.domain.model import Conversation, ConversationKey
+from services.memory.episodic.domain.model import Conversation, ConversationFilter, ConversationKey
 
 
 class Conversations:
@@ -39,7 +39,16 @@ class Conversations:
         return await self._store.get(key)
 
     async def list(
-        self, tenant: str, agent_id: str, contact_id: str, *, limit: int, after: int | None
+        self,
+        tenant: str,
+        agent_id: str,
+        chosen: ConversationFilter,
+        *,
+        newest_first: bool,
+        limit: int,
+        after: int | None,
     ) -> Page[Conversation, int]:
         """By creation; of one person, with those of merged contacts. Raises NotFound."""
-        return await self._store.list(tenant, agent_id, contact_id, limit=limit, after=after)
+        return await self._store.list(
+            tenant, agent_id, chosen, newest_first=newest_first, limit=limit, after=after
+        )

@@ -162,6 +162,8 @@ class History:
         summary: str,
         model: str,
         folds: Sequence[str],
+        *,
+        replace: bool = False,
     ) -> Overlay:
         """Stores an overlay (E-7). Raises InvalidField, NotFound, Exists, StateConflict."""
         check_text("from_message_id", from_id)
@@ -180,6 +182,7 @@ class History:
             token_count=estimate_tokens(summary),
             model=model,
             folds=tuple(dict.fromkeys(folds)),
+            replace=replace,
         )
         overlay = await self._store.put_overlay(key, new, to_micros(self._clock()))
         self._changed.notify(key)

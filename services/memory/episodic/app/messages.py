@@ -47,6 +47,7 @@ class Messages:
         parent_id: str | None,
         request_id: str,
         branch: bool,
+        keep_path: bool = False,
     ) -> tuple[Outcome, ...]:
         """Stores messages in order, all or none; durable when it returns (E-1, E-2).
 
@@ -67,6 +68,7 @@ class Messages:
                 request_id=request_id,
                 now=now,
                 branch=branch,
+                keep_path=keep_path,
             )
         )
         self._changed.notify(key)

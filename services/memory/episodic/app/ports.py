@@ -14,6 +14,7 @@ from services.memory.episodic.domain.model import (
     Agent,
     Contact,
     Conversation,
+    ConversationFilter,
     ConversationKey,
     Leaf,
     Message,
@@ -68,7 +69,10 @@ class Branch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewOverlay:
-    """An overlay to be stored over a range of messages; `folds` are the overlays that it replaces."""
+    """An overlay to be stored over a range of messages; `folds` are the overlays that it is made of.
+
+    With `replace` it takes the place of what an overlay of its id and range says.
+    """
 
     id: str
     from_id: str
@@ -77,6 +81,7 @@ class NewOverlay:
     token_count: int
     model: str
     folds: tuple[str, ...]
+    replace: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,9 +193,16 @@ class ConversationStore(Protocol):
         """Raises NotFound."""
 
     async def list(
-        self, tenant: str, agent_id: str, contact_id: str, *, limit: int, after: int | None
+        self,
+        tenant: str,
+        agent_id: str,
+        chosen: ConversationFilter,
+        *,
+        newest_first: bool,
+        limit: int,
+        after: int | None,
     ) -> Page[Conversation, int]:
-        """By creation; only those with the contact, or one merged with it, unless "". Raises NotFound."""
+        """By creation. Raises NotFound."""
 
 
 class MessageStore(Protocol):

@@ -12,7 +12,7 @@ from services.memory.episodic.app.ports import Usage, UsageKey, UsageStore
 from services.memory.episodic.domain.checks import check_text
 
 MICROS_PER_DAY = 86_400_000_000
-MAX_CALL_TOKENS = 1_000_000_000  # far beyond any call, so that sums stay within 64 bits
+MAX_CALL_TOKENS = 1_000_000_000  # far beyond what one request reports, so that sums stay within 64 bits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +35,18 @@ class CallTexts:
         return CallTokens(input=estimate_tokens(self.input), output=estimate_tokens(self.output))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallSum:
+    """What several calls took, summed up by who made them."""
+
+    calls: int
+    estimated_calls: int
+    tokens: CallTokens
+
+
+Spent = CallTokens | CallTexts | CallSum
+
+
 class UsageCounts:
     """Counts calls of models and their tokens."""
 
@@ -49,25 +61,29 @@ class UsageCounts:
         conversation_id: str,
         tier: str,
         model: str,
-        spent: CallTokens | CallTexts,
+        spent: Spent,
     ) -> CallTokens:
-        """Counts one call, today; what was counted. Raises InvalidField, NotFound (agent)."""
+        """Counts what was used, today; the tokens counted. Raises InvalidField, NotFound (agent)."""
         _check_names(agent_id, conversation_id)
         check_text("tier", tier)
         check_text("model", model)
-        estimated = isinstance(spent, CallTexts)
-        tokens = spent.estimated() if isinstance(spent, CallTexts) else spent
-        for field, number in (("tokens.input", tokens.input), ("tokens.output", tokens.output)):
+        total = _total(spent)
+        for field, number in (("input", total.tokens.input), ("output", total.tokens.output)):
             if number > MAX_CALL_TOKENS:
-                raise InvalidField(field, f"over {MAX_CALL_TOKENS}")
+                raise InvalidField(f"tokens.{field}", f"over {MAX_CALL_TOKENS}")
+        if total.estimated_calls > total.calls:
+            raise InvalidField("sum.estimated_calls", "over calls")
         key = UsageKey(
             agent_id=agent_id, conversation_id=conversation_id, day=self._today(), tier=tier, model=model
         )
         usage = Usage(
-            calls=1, estimated_calls=int(estimated), input_tokens=tokens.input, output_tokens=tokens.output
+            calls=total.calls,
+            estimated_calls=total.estimated_calls,
+            input_tokens=total.tokens.input,
+            output_tokens=total.tokens.output,
         )
         await self._store.add(tenant, key, usage)
-        return tokens
+        return total.tokens
 
     async def total(
         self, tenant: str, agent_id: str, conversation_id: str, start: int | None, end: int | None
@@ -82,6 +98,16 @@ class UsageCounts:
 
     def _today(self) -> int:
         return to_micros(self._clock()) // MICROS_PER_DAY
+
+
+def _total(spent: Spent) -> CallSum:
+    match spent:
+        case CallSum():
+            return spent
+        case CallTexts():
+            return CallSum(calls=1, estimated_calls=1, tokens=spent.estimated())
+        case CallTokens():
+            return CallSum(calls=1, estimated_calls=0, tokens=spent)
 
 
 def _check_names(agent_id: str, conversation_id: str) -> None:

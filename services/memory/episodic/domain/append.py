@@ -47,7 +47,8 @@ class Append:
     """Messages to be stored in order, each the parent of the next.
 
     `parent_id`: None for the end of the active path, "" for the root. Only with `branch` may they follow
-    another message than the leaf. `now` is when they are stored.
+    another message than the leaf; with `keep_path` too, the active path stays as it is then. `now` is when
+    they are stored.
     """
 
     key: ConversationKey
@@ -56,6 +57,7 @@ class Append:
     request_id: str
     now: int
     branch: bool = False
+    keep_path: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,6 +191,7 @@ class _Step:
         self.runs: list[Run] = []
         self.fresh: dict[str, Known] = {}
         self.switched = False
+        self._aside: Leaf | None = None  # the last message that was stored beside the active path
 
     def run(self) -> tuple[Outcome, ...]:
         parent = self._first_parent()
@@ -230,36 +233,42 @@ class _Step:
             raise ParentConflict(fields=[problem])
         if base.sequence != self.count:
             self.runs.append(Run(first=self.count + 1, base=base.sequence, depth=base.depth))
-        self.switched |= base.id != self.leaf.id
         self.count += 1
-        self.leaf = Leaf(
+        added = Leaf(
             id=message_id,
             sequence=self.count,
             depth=base.depth + 1,
             path_tokens=base.path_tokens + draft.token_count,
         )
+        if base.id != self.leaf.id and self._append.keep_path:
+            self._aside = added
+        else:
+            self.switched |= base.id != self.leaf.id
+            self.leaf = added
         self.fresh[message_id] = Known(
             sequence=self.count, parent_id=parent, role=draft.role, author=draft.author, content=draft.content
         )
-        self.new.append(self._message(message_id, draft, parent))
+        self.new.append(self._message(added, draft, parent))
         return Outcome(message_id=message_id, sequence=self.count, created=True)
 
     def _base(self, parent: str) -> Leaf:
         """The message to follow, as if it were the leaf."""
         if parent == self.leaf.id:
             return self.leaf
+        if self._aside is not None and parent == self._aside.id:
+            return self._aside
         known = self._growth.find(parent)
         if known is None:
             return NO_LEAF  # the root: any other parent was found before
         depth = self._growth.depth(known.sequence)
         return Leaf(id=parent, sequence=known.sequence, depth=depth, path_tokens=0)
 
-    def _message(self, message_id: str, draft: Draft, parent: str) -> Message:
+    def _message(self, added: Leaf, draft: Draft, parent: str) -> Message:
         return Message(
-            id=message_id,
+            id=added.id,
             conversation_id=self._append.key.id,
-            sequence=self.count,
-            depth=self.leaf.depth,
+            sequence=added.sequence,
+            depth=added.depth,
             parent_id=parent,
             role=draft.role,
             author=draft.author,

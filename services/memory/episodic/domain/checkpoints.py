@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from services.kit.errors import InvalidField
 from services.memory.episodic.domain.checks import check_arguments, check_text
@@ -22,13 +22,17 @@ class Preview:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SavedCall:
-    """A tool call; without a result it is pending. `round` is the one that it was first saved in."""
+    """A tool call; without a result it is pending. `round` is the one that it was first saved in.
+
+    `said` is what the assistant said right before it.
+    """
 
     call_id: str
     name: str
     arguments: Mapping[str, Json]
     result: Preview | None
     round: int = 0
+    said: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,13 +112,14 @@ def checked(given: Round, limits: WorkingLimits) -> Round:
 def _checked_call(path: str, call: SavedCall, limits: WorkingLimits) -> SavedCall:
     check_text(f"{path}.call.call_id", call.call_id)
     check_text(f"{path}.call.name", call.name)
+    check_text(f"{path}.said", call.said)
     check_arguments(f"{path}.call.arguments", call.arguments, limits.argument_bytes)
     result = call.result
     if result is not None:
         check_text(f"{path}.result.content", result.content)
         content, cut = preview(result.content, limits.preview_characters)
         result = Preview(content=content, is_error=result.is_error, cut=cut)
-    return SavedCall(call_id=call.call_id, name=call.name, arguments=call.arguments, result=result)
+    return replace(call, result=result)
 
 
 def _check_unique(path: str, names: Sequence[str]) -> None:

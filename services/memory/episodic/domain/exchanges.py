@@ -20,6 +20,7 @@ from services.memory.episodic.domain.model import Message
 MAX_EXCHANGE = 64  # messages between a tool's result and its call; further apart they count as unrelated
 
 Traffic = tuple[frozenset[str], frozenset[str]]  # ids of a message's calls, and of those that it answers
+NO_TRAFFIC: Traffic = (frozenset(), frozenset())
 Want = tuple[int, str]  # a result's place in what was read, and the id of the call that it answers
 
 
@@ -65,12 +66,16 @@ def runs(rows: Sequence[Message], count: TokenCounter) -> Iterator[Run]:
 
 
 def _traffic(message: Message) -> Traffic:
-    parts = message.parts() if has_tool_traffic(message.content) else ()
+    if not has_tool_traffic(message.content):
+        return NO_TRAFFIC
+    parts = message.parts()
     return frozenset(calls_of(parts)), frozenset(results_of(parts))
 
 
 def _run_length(traffic: Sequence[Traffic], start: int) -> tuple[int, bool]:
     """How many rows from `start` make a run, and whether more rows could not change that."""
+    if traffic[start] is NO_TRAFFIC:  # most messages
+        return 1, True
     orphans: set[Want] = set()
     length, wanted = _reach(traffic, start, orphans)
     settled = not wanted or start + MAX_EXCHANGE <= len(traffic)

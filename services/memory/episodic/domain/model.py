@@ -183,6 +183,15 @@ class Overlay:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ConversationFilter:
+    """Which conversations of an agent: those with a contact, or one merged with it, unless ""; those that
+    changed at a moment or later, unless None."""
+
+    contact_id: str = ""
+    changed_since: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MessageFilter:
     """Which messages of a conversation; an empty set means any, `end` is exclusive."""
 

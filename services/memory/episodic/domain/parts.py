@@ -9,10 +9,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import Any, TypeAlias
 
 # json.dumps would make an encoder for each call.
 _CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+_DECODER = json.JSONDecoder()  # json.loads would look for an encoding first
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 
@@ -51,7 +53,25 @@ class Attachment:
     caption: str = ""
 
 
-Part: TypeAlias = Text | ToolCall | ToolResult | Attachment
+class InterruptionCause(IntEnum):
+    """Why a message broke off; numbers as in the proto, and as stored."""
+
+    UNKNOWN = 0
+    READER_LEFT = 1
+    DEADLINE = 2
+    FAILED = 3
+    LIMIT_EXCEEDED = 4
+    STOPPED = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interruption:
+    """That the message broke off here (G-4)."""
+
+    cause: InterruptionCause = InterruptionCause.UNKNOWN
+
+
+Part: TypeAlias = Text | ToolCall | ToolResult | Attachment | Interruption
 
 
 def canonical_json(value: object) -> str:
@@ -66,7 +86,7 @@ def encode(parts: Iterable[Part]) -> str:
 
 def decode(content: str) -> tuple[Part, ...]:
     """The inverse of `encode`."""
-    return tuple(_FROM_PLAIN[kind](value) for kind, value in json.loads(content))
+    return tuple(_FROM_PLAIN[kind](value) for kind, value in _DECODER.decode(content))
 
 
 def plain_text(author: str, parts: Iterable[Part]) -> str:
@@ -87,6 +107,8 @@ def words(part: Part) -> str:
             return content
         case Attachment(caption=caption):
             return caption
+        case Interruption():
+            return ""
 
 
 def _plain(part: Part) -> list[object]:
@@ -99,6 +121,8 @@ def _plain(part: Part) -> list[object]:
             return ["result", [part.call_id, part.content, part.is_error]]
         case Attachment():
             return ["file", [part.uri, part.media_type, part.caption]]
+        case Interruption():
+            return ["cut", int(part.cause)]
 
 
 def _call(value: Any) -> Part:
@@ -118,4 +142,5 @@ _FROM_PLAIN: Mapping[str, Callable[[Any], Part]] = {
     "call": _call,
     "result": _result,
     "file": _file,
+    "cut": lambda value: Interruption(cause=InterruptionCause(value)),
 }

@@ -166,24 +166,24 @@ def _longest_tail(
 ) -> tuple[Front, tuple[Shown, ...]] | None:
     """The longest tail that fits with its front; None if not even the newest run does.
 
-    A longer tail may fit where a shorter one doesn't: it can spare the head, an overlay or the summary.
+    A longer tail may fit where a shorter one doesn't: it can spare the head, an overlay or the summary. So
+    the longest is tried first.
     """
-    best: tuple[Front, int] | None = None  # and how many runs
-    taken: list[Run] = []  # newest first
+    taken: list[tuple[Run, int]] = []  # newest first, each with the tokens up to it
     tokens = characters = 0
     for run in runs(rows, count):
         tokens += run.token_count
         characters += run.characters
         if tokens > budget or (taken and characters > MAX_TAIL_CHARACTERS):
             break
-        taken.append(run)
-        front = fronts.before(run.start, verbatim_from=run.start)
+        taken.append((run, tokens))
+    while taken:
+        first, tokens = taken[-1]
+        front = fronts.before(first.start, verbatim_from=first.start)
         if front.token_count + tokens <= budget:
-            best = front, len(taken)
-    if best is None:
-        return None
-    front, count_of_runs = best
-    return front, tuple(one for run in reversed(taken[:count_of_runs]) for one in run.shown)
+            return front, tuple(one for run, _ in reversed(taken) for one in run.shown)
+        taken.pop()
+    return None
 
 
 def _cut_tail(

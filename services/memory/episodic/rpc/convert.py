@@ -11,13 +11,14 @@ from palimpsest.common.v1 import recall_pb2, resources_pb2
 from palimpsest.episodic.v1 import episodic_pb2
 
 from services.kit.errors import InvalidField
-from services.kit.times import from_micros, from_timestamp, to_micros, to_timestamp
+from services.kit.times import from_timestamp, micros_to_timestamp, to_micros
 from services.memory.episodic.domain.append import Outcome
 from services.memory.episodic.domain.checks import check_text
 from services.memory.episodic.domain.model import (
     Agent,
     Contact,
     Conversation,
+    ConversationFilter,
     ConversationKey,
     Message,
     MessageFilter,
@@ -25,7 +26,16 @@ from services.memory.episodic.domain.model import (
     NewMessage,
     Role,
 )
-from services.memory.episodic.domain.parts import Attachment, Json, Part, Text, ToolCall, ToolResult
+from services.memory.episodic.domain.parts import (
+    Attachment,
+    Interruption,
+    InterruptionCause,
+    Json,
+    Part,
+    Text,
+    ToolCall,
+    ToolResult,
+)
 
 NANOS = 1_000_000_000
 EXACT_INTEGERS = 2.0**53
@@ -55,9 +65,9 @@ def micros(field: str, stamp: Timestamp) -> int:
         raise InvalidField(field, "outside the years 1 to 9999") from error
 
 
-def stamp_of(moment: int) -> Timestamp | None:
+def stamp_of(moment: int) -> Timestamp:
     """From microseconds."""
-    return to_timestamp(from_micros(moment))
+    return micros_to_timestamp(moment)
 
 
 def new_messages(messages: Iterable[resources_pb2.NewMessage]) -> list[NewMessage]:
@@ -87,6 +97,8 @@ def _part(part: resources_pb2.Part) -> Part:
         case "attachment":
             file = part.attachment
             return Attachment(uri=file.uri, media_type=file.media_type, caption=file.caption)
+        case "interruption":
+            return Interruption(cause=InterruptionCause(part.interruption.cause))
         case _:
             return Text(text=part.text)
 
@@ -130,6 +142,9 @@ def _part_proto(part: Part) -> resources_pb2.Part:
         case Attachment():
             file = resources_pb2.Attachment(uri=part.uri, media_type=part.media_type, caption=part.caption)
             return resources_pb2.Part(attachment=file)
+        case Interruption():
+            broken = resources_pb2.Interruption(cause=int(part.cause))  # type: ignore[arg-type]
+            return resources_pb2.Part(interruption=broken)
 
 
 def _value(value: Json) -> Value:
@@ -148,6 +163,15 @@ def _value(value: Json) -> Value:
         case _:
             assert isinstance(value, Sequence)
             return Value(list_value=ListValue(values=[_value(inner) for inner in value]))
+
+
+def conversation_filter(request: episodic_pb2.ListConversationsRequest) -> ConversationFilter:
+    """Raises InvalidField."""
+    since = request.changed_since if request.HasField("changed_since") else None
+    return ConversationFilter(
+        contact_id=request.contact_id,
+        changed_since=None if since is None else micros("changed_since", since),
+    )
 
 
 def message_filter(wanted: recall_pb2.MessageFilter) -> MessageFilter:

@@ -19,7 +19,7 @@ from services.memory.episodic.app.ports import (
     Usage,
     UsageKey,
 )
-from services.memory.episodic.app.usage import MICROS_PER_DAY, CallTexts, CallTokens
+from services.memory.episodic.app.usage import MICROS_PER_DAY, CallSum, CallTexts, CallTokens, Spent
 from services.memory.episodic.domain.cutting import Shown
 from services.memory.episodic.domain.model import ConversationKey, Message, Overlay
 from services.memory.episodic.domain.rendering import Rendered, as_text
@@ -177,11 +177,23 @@ def event_proto(key: ConversationKey, event: Event, position: Position) -> pb.Wa
     return response
 
 
-def spent(request: pb.RecordUsageRequest) -> CallTokens | CallTexts:
-    """What a call took."""
-    if request.WhichOneof("spent") == "texts":
-        return CallTexts(input=request.texts.input, output=request.texts.output)
-    return CallTokens(input=request.tokens.input, output=request.tokens.output)
+def spent(request: pb.RecordUsageRequest) -> Spent:
+    """What was used."""
+    match request.WhichOneof("spent"):
+        case "texts":
+            return CallTexts(input=request.texts.input, output=request.texts.output)
+        case "sum":
+            return CallSum(
+                calls=request.sum.calls,
+                estimated_calls=request.sum.estimated_calls,
+                tokens=_call_tokens(request.sum.tokens),
+            )
+        case _:
+            return _call_tokens(request.tokens)
+
+
+def _call_tokens(proto: pb.CallTokens) -> CallTokens:
+    return CallTokens(input=proto.input, output=proto.output)
 
 
 def usage_proto(rows: Sequence[tuple[UsageKey, Usage]]) -> pb.GetUsageResponse:

@@ -66,6 +66,8 @@ class HistoryServicer(history_pb2_grpc.HistoryServiceServicer):
         order = "newest" if request.newest_first else "oldest"
         listing = f"ListPath {key.agent_id} {key.id} {request.leaf_id} {order}"
         after, leaf_id = converted.path_position(listing, request)
+        if after is None and not request.newest_first:
+            after = request.after_depth or None
         page = await self._history.path(
             key,
             leaf_id,
@@ -133,6 +135,7 @@ class HistoryServicer(history_pb2_grpc.HistoryServiceServicer):
             request.summary,
             request.model,
             request.folded_overlay_ids,
+            replace=request.replace,
         )
         return overlays_pb2.PutOverlayResponse(overlay=converted.overlay_proto(overlay))
 

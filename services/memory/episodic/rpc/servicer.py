@@ -9,33 +9,13 @@ from palimpsest.episodic.v1 import episodic_pb2_grpc
 
 from services.kit import paging
 from services.kit.context import current_principal
-from services.kit.identity import Role
 from services.memory.episodic.app.agents import Agents
 from services.memory.episodic.app.contacts import Contacts
 from services.memory.episodic.app.conversations import Conversations
 from services.memory.episodic.app.messages import Messages
 from services.memory.episodic.rpc import convert
 
-SERVICE_NAME = pb.DESCRIPTOR.services_by_name["EpisodicService"].full_name
-ROLES = {
-    "CreateAgent": Role.WRITER,
-    "GetAgent": Role.READER,
-    "ListAgents": Role.READER,
-    "UpdateAgent": Role.WRITER,
-    "ResolveContact": Role.WRITER,
-    "GetContact": Role.READER,
-    "ListContacts": Role.READER,
-    "LinkIdentity": Role.WRITER,
-    "MergeContacts": Role.WRITER,
-    "UnmergeContact": Role.WRITER,
-    "CreateConversation": Role.WRITER,
-    "GetConversation": Role.READER,
-    "ListConversations": Role.READER,
-    "AppendMessages": Role.WRITER,
-    "ListMessages": Role.READER,
-    "GetMessages": Role.READER,
-    "GetMessageRange": Role.READER,
-}
+DESCRIPTOR = pb.DESCRIPTOR.services_by_name["EpisodicService"]
 
 Context = Any
 
@@ -162,11 +142,13 @@ class EpisodicServicer(episodic_pb2_grpc.EpisodicServiceServicer):
         self, request: pb.ListConversationsRequest, context: Context
     ) -> pb.ListConversationsResponse:
         """See the proto."""
-        listing = f"ListConversations {request.agent_id} {request.contact_id}"
+        chosen = convert.conversation_filter(request)
+        listing = f"ListConversations {request.agent_id} {request.newest_first} {chosen}"
         page = await self._conversations.list(
             _tenant(),
             request.agent_id,
-            request.contact_id,
+            chosen,
+            newest_first=request.newest_first,
             limit=paging.page_size(request.page_size),
             after=paging.number_position(listing, request.page_token),
         )
@@ -186,6 +168,7 @@ class EpisodicServicer(episodic_pb2_grpc.EpisodicServiceServicer):
             parent_id=request.parent_id if request.HasField("parent_id") else None,
             request_id=request.request_id,
             branch=request.branch,
+            keep_path=request.keep_path,
         )
         return convert.append_response(key, outcomes)
 

@@ -69,6 +69,7 @@ def _call(given: checkpoints_pb2.CheckpointedCall) -> SavedCall:
         name=given.call.name,
         arguments=plain_struct(given.call.arguments),
         result=result if given.HasField("result") else None,
+        said=given.said,
     )
 
 
@@ -111,7 +112,7 @@ def _call_proto(saved: SavedCall) -> checkpoints_pb2.CheckpointedCall:
     if saved.arguments:
         call.arguments.CopyFrom(ParseDict(dict(saved.arguments), Struct()))
     result = None if saved.result is None else _preview_proto(saved.result)
-    return checkpoints_pb2.CheckpointedCall(call=call, result=result, round=saved.round)
+    return checkpoints_pb2.CheckpointedCall(call=call, result=result, round=saved.round, said=saved.said)
 
 
 def _preview_proto(preview: Preview) -> checkpoints_pb2.ResultPreview:

@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 from services.kit.errors import Exists, FieldProblem, NotFound, PalimpsestError
 from services.kit.outbox import NewJob, put_jobs
+from services.kit.refreshing import path_changed
 from services.kit.sql import Row, Script, Value, execute_many, fetch
 from services.memory.episodic.adapters.sql import jobs
 from services.memory.episodic.adapters.sql.agents import require_agent
@@ -137,9 +138,10 @@ class Appender:
             leaf = replace(leaf, path_tokens=tokens)
             live = yield from live_overlays(tenant, number, "", tree, leaf.sequence)
             progress, revision, requested = progress_of(leaf, live, 0), revision + 1, 0
+            due += path_changed(thread.key.agent_id, thread.key.id)
         if (yield from cover_due(tenant, number, growth.count, leaf, progress, self._rules)):
             requested = leaf.depth
-            due.append(jobs.cover_messages(thread.key, revision, requested))
+            due.append(jobs.cover_messages(thread.key, revision, leaf))
             due.append(jobs.refresh_summary(thread.key, revision, leaf))
         elif growth.switched:  # the summary is of another branch
             due.append(jobs.refresh_summary(thread.key, revision, leaf))

@@ -107,7 +107,7 @@ def select_checkpoint(tenant: str, conversation: int) -> Script[Checkpoint | Non
     if head is None:
         return None
     rows = yield from fetch(
-        "SELECT call_id, round, name, arguments, complete, is_error, cut, content FROM checkpoint_calls"
+        "SELECT call_id, round, name, arguments, complete, is_error, cut, content, said FROM checkpoint_calls"
         f" {OF_CONVERSATION} ORDER BY round, place, call_id",
         tenant,
         conversation,
@@ -138,6 +138,7 @@ def _call(row: Row) -> SavedCall:
         arguments=json.loads(row["arguments"]),
         result=preview if row["complete"] else None,
         round=row["round"],
+        said=row["said"],
     )
 
 
@@ -178,10 +179,10 @@ def _put_calls(tenant: str, number: int, round_: Round) -> Script[None]:
     """A call that is known keeps its place, and its result unless another one comes."""
     yield from execute_many(
         "INSERT INTO checkpoint_calls (tenant, conversation, call_id, round, place, name, arguments,"
-        " complete, is_error, cut, content) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        " complete, is_error, cut, content, said) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
         " ON CONFLICT (tenant, conversation, call_id) DO UPDATE SET name = excluded.name,"
         " arguments = excluded.arguments, complete = excluded.complete, is_error = excluded.is_error,"
-        " cut = excluded.cut, content = excluded.content"
+        " cut = excluded.cut, content = excluded.content, said = excluded.said"
         " WHERE excluded.complete OR NOT checkpoint_calls.complete",
         [
             (
@@ -196,6 +197,7 @@ def _put_calls(tenant: str, number: int, round_: Round) -> Script[None]:
                 call.result is not None and call.result.is_error,
                 call.result is not None and call.result.cut,
                 call.result.content if call.result is not None else "",
+                call.said,
             )
             for place, call in enumerate(round_.calls)
         ],

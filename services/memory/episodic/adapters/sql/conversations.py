@@ -9,7 +9,7 @@ from services.kit.sql import Row, Script, SqlDatabase, Value, execute, fetch, fi
 from services.memory.episodic.adapters.sql.agents import require_agent
 from services.memory.episodic.adapters.sql.contacts import final_id, member_ids
 from services.memory.episodic.app.ports import Page
-from services.memory.episodic.domain.model import Conversation, ConversationKey, Leaf
+from services.memory.episodic.domain.model import Conversation, ConversationFilter, ConversationKey, Leaf
 
 COLUMN_NAMES = (
     "number",
@@ -60,10 +60,17 @@ class SqlConversations:
         return await self._database.read(script)
 
     async def list(
-        self, tenant: str, agent_id: str, contact_id: str, *, limit: int, after: int | None
+        self,
+        tenant: str,
+        agent_id: str,
+        chosen: ConversationFilter,
+        *,
+        newest_first: bool,
+        limit: int,
+        after: int | None,
     ) -> Page[Conversation, int]:
         """By creation."""
-        return await self._database.read(lambda: _list(tenant, agent_id, contact_id, limit, after))
+        return await self._database.read(lambda: _list(tenant, agent_id, chosen, newest_first, limit, after))
 
 
 def insert_conversation(tenant: str, new: Conversation) -> Script[tuple[Row, bool]]:
@@ -113,20 +120,25 @@ def conversation_row(key: ConversationKey, *, lock: bool = False) -> Script[Row]
 
 
 def _list(
-    tenant: str, agent_id: str, contact_id: str, limit: int, after: int | None
+    tenant: str, agent_id: str, chosen: ConversationFilter, newest_first: bool, limit: int, after: int | None
 ) -> Script[Page[Conversation, int]]:
     yield from require_agent(tenant, agent_id)
-    chosen, arguments = "", list[Value]()
-    if contact_id:
-        final = yield from final_id(tenant, agent_id, contact_id)
+    where, arguments = "", list[Value]()
+    if after is not None:
+        where += f" AND number {'<' if newest_first else '>'} ?"
+        arguments.append(after)
+    if chosen.contact_id:
+        final = yield from final_id(tenant, agent_id, chosen.contact_id)
         arguments.append((yield from member_ids(tenant, agent_id, final)))
-        chosen = " AND contact_id <> '' AND contact_id IN ??"
+        where += " AND contact_id <> '' AND contact_id IN ??"
+    if chosen.changed_since is not None:
+        where += " AND update_time >= ?"
+        arguments.append(chosen.changed_since)
     rows = yield from fetch(
-        f"SELECT {COLUMNS} FROM conversations WHERE tenant = ? AND agent_id = ? AND number > ?{chosen}"
-        " ORDER BY number LIMIT ?",
+        f"SELECT {COLUMNS} FROM conversations WHERE tenant = ? AND agent_id = ?{where}"
+        f" ORDER BY number{' DESC' if newest_first else ''} LIMIT ?",
         tenant,
         agent_id,
-        after or 0,
         *arguments,
         limit + 1,
     )

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from services.kit.errors import LimitExceeded, NotFound
 from services.kit.outbox import put_jobs
+from services.kit.refreshing import path_changed
 from services.kit.sql import Row, Script, SqlDatabase, execute, execute_many, fetch, first
 from services.memory.episodic.adapters.sql import jobs, overlays
 from services.memory.episodic.adapters.sql.appending import INSERT_MESSAGE
@@ -173,7 +174,7 @@ class SqlHistory:
                 key.tenant,
                 row["number"],
             )
-            cover = jobs.cover_messages(key, row["revision"], row["leaf_depth"])
+            cover = jobs.cover_messages(key, row["revision"], leaf_of(row))
             refresh = jobs.refresh_summary(key, row["revision"], leaf_of(row))
             yield from put_jobs(key.tenant, [cover, refresh])
 
@@ -298,10 +299,10 @@ def _set_leaf(
     live = yield from live_overlays(key.tenant, number, key.id, tree, leaf.sequence)
     progress = progress_of(leaf, live, 0)
     requested = 0
-    due = [jobs.refresh_summary(key, revision, leaf)]
+    due = [*path_changed(key.agent_id, key.id), jobs.refresh_summary(key, revision, leaf)]
     if (yield from cover_due(key.tenant, number, tree.count, leaf, progress, rules)):
         requested = leaf.depth
-        due.append(jobs.cover_messages(key, revision, requested))
+        due.append(jobs.cover_messages(key, revision, leaf))
     yield from put_jobs(key.tenant, due)
     yield from execute(
         "UPDATE conversations SET leaf_id = ?, leaf_sequence = ?, leaf_depth = ?, leaf_tokens = ?,"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from services.kit.outbox import NewJob
 from services.memory.episodic.domain.model import ConversationKey, Leaf, Message, Role
@@ -51,28 +50,28 @@ def _extraction(key: ConversationKey, first: int, last: int) -> NewJob:
     )
 
 
-def cover_messages(key: ConversationKey, revision: int, depth: int) -> NewJob:
+def cover_messages(key: ConversationKey, revision: int, leaf: Leaf) -> NewJob:
     """Covers the oldest uncovered range of the active path (E-7, E-8)."""
-    return _of_conversation(COVER_MESSAGES, key, f"{revision}/{depth}")
+    return _of_path(COVER_MESSAGES, key, f"{revision}/{leaf.depth}", leaf)
 
 
 def refresh_summary(key: ConversationKey, revision: int, leaf: Leaf) -> NewJob:
     """Brings the rolling summary up to the end of the active path (E-8, J-6)."""
-    job = _of_conversation(REFRESH_SUMMARY, key, f"{revision}/{leaf.sequence}")
-    return replace(job, payload={**job.payload, "to_sequence": leaf.sequence})
+    return _of_path(REFRESH_SUMMARY, key, f"{revision}/{leaf.sequence}", leaf)
 
 
-def fold_overlays(key: ConversationKey, revision: int) -> NewJob:
+def fold_overlays(key: ConversationKey, revision: int, leaf: Leaf) -> NewJob:
     """Folds the oldest overlays of the active path into one (E-7)."""
-    return _of_conversation(FOLD_OVERLAYS, key, str(revision))
+    return _of_path(FOLD_OVERLAYS, key, str(revision), leaf)
 
 
-def _of_conversation(type_: str, key: ConversationKey, state: str) -> NewJob:
-    """`state` tells apart what the conversation was like when the job was asked for."""
+def _of_path(type_: str, key: ConversationKey, state: str, leaf: Leaf) -> NewJob:
+    """`state` tells apart what the conversation was like when the job was asked for; the payload names the
+    end of the active path by then, for derived progress."""
     return NewJob(
         type=type_,
         agent_id=key.agent_id,
         subject=f"conversations/{key.id}",
         key=f"{type_}/{key.agent_id}/{key.id}/{state}",
-        payload={"conversation_id": key.id},
+        payload={"conversation_id": key.id, "to_sequence": leaf.sequence},
     )

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 
-from services.kit.errors import Exists, FieldProblem, InvalidField, NotFound
+from services.kit.errors import Exists, FieldProblem, InvalidField, NotFound, StateConflict
 from services.kit.outbox import put_jobs
 from services.kit.sql import Row, Script, execute, execute_many, fetch
 from services.memory.episodic.adapters.sql import jobs
@@ -52,8 +52,10 @@ def put(key: ConversationKey, new: NewOverlay, now: int, rules: CoverRules) -> S
     tree = yield from tree_of(key.tenant, row)
     known = yield from _by_ids(key, row, [new.id])
     overlay = yield from _placed(key, row, tree, new, now)
-    if known:
+    if known and not new.replace:
         return _same(known[0], overlay)
+    if known:
+        return (yield from _replaced(key, row, tree, known[0], overlay, rules))
     folded = yield from _by_ids(key, row, list(new.folds))
     if len(folded) < len(set(new.folds)):
         raise NotFound("overlay", next(i for i in new.folds if i not in {one.id for one in folded}))
@@ -129,6 +131,62 @@ def _same(known: Overlay, again: Overlay) -> Overlay:
     return known
 
 
+def _replaced(
+    key: ConversationKey, row: Row, tree: Tree, known: Overlay, new: Overlay, rules: CoverRules
+) -> Script[Overlay]:
+    """Puts other content in an overlay's place (J-17). What it was folded into says what it said, and goes.
+
+    Raises StateConflict for another range.
+    """
+    if (known.from_id, known.to_id) != (new.from_id, new.to_id):
+        raise StateConflict("what is to be replaced covers another range")
+    if (known.summary, known.model) == (new.summary, new.model):
+        return known
+    yield from execute(
+        "UPDATE overlays SET summary = ?, token_count = ?, model = ?, create_time = ?, revision = ?"
+        " WHERE tenant = ? AND conversation = ? AND id = ?",
+        *(new.summary, new.token_count, new.model, new.create_time, new.revision),
+        *(key.tenant, row["number"], new.id),
+    )
+    yield from _unfold(key.tenant, row["number"], [known.id], new.revision)
+    yield from _count_coverage(key, row, tree, rules, new)
+    [stored] = yield from _by_ids(key, row, [new.id])
+    return stored
+
+
+def _unfold(tenant: str, number: int, ids: Sequence[str], revision: int) -> Script[None]:
+    """Deletes whatever these were folded into, and what that was folded into; the parts are live again."""
+    gone: set[str] = set()
+    found = set(ids)
+    while found:
+        rows = yield from fetch(
+            "SELECT DISTINCT folded_into FROM folds WHERE tenant = ? AND conversation = ? AND overlay IN ??",
+            *(tenant, number, sorted(found)),
+        )
+        found = {one["folded_into"] for one in rows} - gone
+        gone |= found
+    if not gone:
+        return
+    parts = yield from fetch(
+        "SELECT DISTINCT overlay FROM folds WHERE tenant = ? AND conversation = ? AND folded_into IN ??",
+        *(tenant, number, sorted(gone)),
+    )
+    for text in (
+        "DELETE FROM folds WHERE tenant = ? AND conversation = ? AND folded_into IN ??",
+        "DELETE FROM overlays WHERE tenant = ? AND conversation = ? AND id IN ??",
+    ):
+        yield from execute(text, tenant, number, sorted(gone))
+    still = yield from fetch(
+        "SELECT DISTINCT overlay FROM folds WHERE tenant = ? AND conversation = ? AND overlay IN ??",
+        *(tenant, number, sorted(one["overlay"] for one in parts)),
+    )
+    free = {one["overlay"] for one in parts} - {one["overlay"] for one in still} - gone
+    yield from execute(
+        "UPDATE overlays SET folded = FALSE, revision = ? WHERE tenant = ? AND conversation = ? AND id IN ??",
+        *(revision, tenant, number, sorted(free)),
+    )
+
+
 def _may_collide(key: ConversationKey, row: Row, tree: Tree, new: Overlay) -> Script[list[Overlay]]:
     """The overlays that some path may show together with the new one.
 
@@ -161,9 +219,9 @@ def _count_coverage(
         progress = replace(progress, requested=0)
     more = more or (must_cover(progress, rules) and next_range(live, leaf.depth, closed) is not None)
     requested = leaf.depth if more else progress.requested
-    due = [jobs.cover_messages(key, new.revision, requested)] if more else []
+    due = [jobs.cover_messages(key, new.revision, leaf)] if more else []
     if must_fold(foldable(live, closed), rules):
-        due.append(jobs.fold_overlays(key, new.revision))
+        due.append(jobs.fold_overlays(key, new.revision, leaf))
     yield from execute(
         "UPDATE conversations SET covered_count = ?, covered_tokens = ?, cover_requested = ?, revision = ?"
         " WHERE tenant = ? AND number = ?",
