@@ -70,6 +70,10 @@ class Canonical:
         """Tenant and key of each row of the outbox, in order of writing."""
         return [(tenant, key) for tenant, key, _ in await self.outbox()]
 
+    async def index_jobs(self) -> list[tuple[str, str]]:
+        """Those of them that index a memory."""
+        return [(tenant, key) for tenant, key in await self.jobs() if key.startswith("index_memory/")]
+
     async def outbox(self) -> list[tuple[str, str, Any]]:
         """Likewise, with the payloads."""
         rows = await self.database.read(lambda: fetch("SELECT tenant, key, payload FROM outbox ORDER BY id"))

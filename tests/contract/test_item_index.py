@@ -21,6 +21,7 @@ from services.memory.semantic.adapters.sqlite_index import SqliteItemIndex
 from services.memory.semantic.app.item_ports import ItemIndex, MemoryDocument, MessageDocument
 from services.memory.semantic.app.items import SplitItems
 from services.memory.semantic.domain.analysis import analyse, analyse_query
+from services.memory.semantic.domain.documents import DocumentScope, DocumentType
 from services.memory.semantic.domain.items import (
     IndexedMessage,
     MessageScope,
@@ -576,3 +577,42 @@ async def test_known_memories_are_those_of_the_bucket(index: ItemIndex) -> None:
     await index.remove_memories(BUCKET, ["b"])
     assert await index.known_memories(BUCKET, ["a", "b", "c"]) == {"a"}
     assert await index.known_memories(OTHER, ["a"]) == set()
+
+
+async def test_parts_of_documents_are_found_by_words_within_contacts_and_types(index: ItemIndex) -> None:
+    """S-13: a class of its own: neither memories nor messages are found with them, nor the reverse."""
+    bucket = of(TENANT, AGENT, ContentClass.DOCUMENT)
+    await index.put_memories(
+        bucket,
+        [
+            memory("summary/c#00000", "harbour tides", "ann", kind=DocumentType.SUMMARY),
+            memory("summary/d#00000", "harbour lamps", "", kind=DocumentType.SUMMARY),
+            memory("page/b#00000", "harbour harbour", "*", kind=DocumentType.PAGE),
+            memory("branch/b#00000", "diaries", "", kind=DocumentType.BRANCH),
+        ],
+    )
+    await index.put_memories(BUCKET, [memory("m1", "harbour", "")])
+    await index.put_messages(TENANT, AGENT, [message("harbour")])
+    await index.put_memories(
+        bucket.of(ContentClass.DOCUMENT), [memory("summary/d#00001", "tides", "", kind=DocumentType.SUMMARY)]
+    )
+
+    async def parts(query: str, contacts: tuple[str, ...] | None, *types: DocumentType) -> list[str]:
+        scope = DocumentScope(contact_ids=contacts, types=frozenset(types))
+        hits = await index.search_documents(TENANT, AGENT, analyse_query(query), scope, 10)
+        return sorted(item_id for item_id, _ in hits)
+
+    assert await parts("harbour", None) == ["page/b#00000", "summary/c#00000", "summary/d#00000"]
+    assert await parts("harbour", ()) == ["summary/d#00000"]
+    assert await parts("harbour", ("ann",)) == ["summary/c#00000", "summary/d#00000"]
+    assert await parts("harbour", ("bob",)) == ["summary/d#00000"]
+    assert await parts("harbour", None, DocumentType.PAGE) == ["page/b#00000"]
+    assert await parts("harbour diaries", (), DocumentType.BRANCH) == ["branch/b#00000"]
+    assert await parts("tides", ("ann",)) == ["summary/c#00000", "summary/d#00001"]
+    assert await memories(index, "harbour") == ["m1"]
+    assert await messages(index, "harbour") == [("c", 1)]
+    await index.remove_memories(bucket, ["summary/c#00000", "summary/d#00001"])
+    assert await parts("tides", None) == []
+    assert await index.known_memories(bucket, ["summary/c#00000", "page/b#00000"]) == {"page/b#00000"}
+    other = await index.search_documents("other", AGENT, ["harbour"], DocumentScope(contact_ids=None), 10)
+    assert other == []

@@ -84,11 +84,11 @@ async def two(canonical: Canonical, scope: Scope = AGENT_WIDE) -> tuple[Memory, 
 async def test_a_judged_supersession_ends_the_old_one_where_the_new_one_begins(canonical: Canonical) -> None:
     """S-7, S-8."""
     old, new = await two(canonical)
-    jobs = len(await canonical.jobs())
+    jobs = len(await canonical.index_jobs())
     assert await supersede(canonical, old, new)
     ended = await canonical.one(old.id)
     assert (ended.superseded_by, ended.valid_to, ended.edits) == (new.id, new.valid_from, old.edits + 1)
-    assert (await canonical.jobs())[jobs:] == [(TENANT, f"index_memory/{AGENT}/{old.id}/2")]
+    assert (await canonical.index_jobs())[jobs:] == [(TENANT, f"index_memory/{AGENT}/{old.id}/2")]
     assert await canonical.live(now=NOW + DAY) == ["Bergen"]
     assert await canonical.live(as_of=NOW) == ["Oslo"], "S-8: what was valid then"
     assert await made(canonical, old) == [
@@ -215,7 +215,7 @@ async def test_an_undone_supersession_leaves_the_memory_as_it_was(canonical: Can
         f: getattr(old, f) for f in Memory.__slots__ if f not in unlike
     }
     assert await canonical.live(now=NOW + 2 * DAY) == ["Oslo", "Bergen"]
-    assert (await canonical.jobs())[-1] == (TENANT, f"index_memory/{AGENT}/{old.id}/3")
+    assert (await canonical.index_jobs())[-1] == (TENANT, f"index_memory/{AGENT}/{old.id}/3")
     assert [one.undone for one in await made(canonical, old)] == [NOW + 2 * DAY]
 
 

@@ -128,6 +128,7 @@ async def test_limit_is_an_upper_bound(index: VectorIndex) -> None:
         Bucket(tenant="acme", agent="bob", content=ContentClass.MEMORY),
         Bucket(tenant="acme", agent="anna", content=ContentClass.MESSAGE),
         Bucket(tenant="acme", agent="anna", content=ContentClass.PAST),
+        Bucket(tenant="acme", agent="anna", content=ContentClass.DOCUMENT),
         Bucket(tenant="acme6:anna", agent="a", content=ContentClass.MEMORY),
     ],
 )

@@ -35,6 +35,7 @@ from services.memory.semantic.config import SemanticSettings
 SECRET = b"a secret of the tests, 32 bytes or more"
 CODE = grpc.StatusCode
 AGENT = "ada"
+PATIENCE = 60.0  # seconds that a job which must come is waited for
 NOW = datetime(2031, 5, 4, 12, 0, tzinfo=UTC)
 SERVICE = Principal(tenant="acme", role=Role.SERVICE, subject="test")
 WRITER = Principal(tenant="acme", role=Role.WRITER, subject="test")
@@ -103,11 +104,13 @@ class Ledger(compactor_pb2_grpc.CompactorServiceServicer):
 
     def __init__(self) -> None:
         self.waiting: asyncio.Queue[tuple[str, compactor_pb2.NewJob]] = asyncio.Queue()
+        self.keys: list[str] = []  # of all that was ever enqueued
         self.states: dict[str, jobs_pb2.JobState] = {}
 
     async def Enqueue(self, request: compactor_pb2.EnqueueRequest, _: Any) -> compactor_pb2.EnqueueResponse:
         for job in request.jobs:
             self.waiting.put_nowait((current_principal().tenant, job))
+            self.keys.append(job.idempotency_key)
         return compactor_pb2.EnqueueResponse(job_ids=[job.idempotency_key for job in request.jobs])
 
     async def LookupJobs(
@@ -216,15 +219,20 @@ class Semantic:
         assert await self.index(message, agent=fields.get("agent_id", AGENT), by=worker) == [""]
         return message
 
-    async def work_off(self, *, until_quiet: float = 0.3) -> int:
-        """Does the jobs that arrive, in batches, until none does for a while; how many there were."""
+    async def work_off(self, *, at_least: int = 0, until_quiet: float = 0.5) -> int:
+        """Does the jobs that index until none arrives for a while; how many there were.
+
+        Those that must come are waited for long.
+        """
         count = 0
         while True:
             try:
-                async with asyncio.timeout(until_quiet):
+                async with asyncio.timeout(until_quiet if count >= at_least else PATIENCE):
                     tenant, job = await self.ledger.waiting.get()
             except TimeoutError:
                 return count
+            if not job.type.startswith("index_"):
+                continue  # another service's
             worker = Principal(tenant=tenant, role=Role.SERVICE, subject="test")
             kind, *rest = job.subject.split("/")
             request = pb.IndexRequest(agent_id=job.agent_id)

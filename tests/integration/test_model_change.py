@@ -248,7 +248,7 @@ async def test_a_model_that_is_no_longer_to_be_had_can_be_given_up(place: Place,
         await fill(semantic)
     async with place.started(episodic, dimension=NEW, abandon_model="hashing-64") as semantic:
         assert await models(semantic) == (NEW, None)
-        assert await semantic.work_off(until_quiet=2.0) >= 2 * HELD
+        assert await semantic.work_off(at_least=2 * HELD, until_quiet=2.0) >= 2 * HELD
         assert len(await by_vector(semantic, "heron stands")) == HELD
     async with place.started(episodic, dimension=NEW, abandon_model="hashing-64") as semantic:
         assert await semantic.work_off() == 0

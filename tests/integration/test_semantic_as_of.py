@@ -231,7 +231,7 @@ async def test_a_kill_between_the_present_and_the_past_heals(tmp_path: Path, clo
         assert values(await semantic.recall(QUERY)) == ["lives in Bergen"]
     lose_the_mark(tmp_path)
     async with served(tmp_path, clock, episodic, "embedded") as semantic:
-        assert await semantic.work_off(until_quiet=1.0) >= 1
+        assert await semantic.work_off(at_least=1, until_quiet=1.0) >= 1
         (hit,) = await as_of(semantic, NOW)
         assert (hit.memory.value, channels(hit)) == ("lives in Oslo", {VECTOR, KEYWORD, KEY})
         assert values(await semantic.recall(QUERY)) == ["lives in Bergen"]

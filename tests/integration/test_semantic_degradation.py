@@ -306,7 +306,7 @@ async def test_writes_are_taken_while_the_ledger_is_down(semantic: Semantic, ten
     assert [one.token for one in answer.unindexed] == [written.token]
     assert ways_of(answer)[written.memory.id] == {KEY}
     semantic.compactor.down = False
-    assert await semantic.work_off(until_quiet=3) > 0
+    assert await semantic.work_off(at_least=1, until_quiet=3) > 0
     answer = await semantic.recall("crane", "ann", by=tenant.writer, wait_for=[written.token])
     assert not answer.unindexed
     assert ways_of(answer)[written.memory.id] == {VECTOR, KEYWORD, KEY}

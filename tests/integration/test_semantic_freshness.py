@@ -207,7 +207,7 @@ async def test_everything_is_recalled_again_after_the_item_index_was_lost(tmp_pa
     for suffix in ("", "-wal", "-shm"):
         (tmp_path / f"semantic-index.db{suffix}").unlink(missing_ok=True)
     async with running(tmp_path, episodic) as semantic:
-        assert await semantic.work_off(until_quiet=1.0) in range(9, 40)
+        assert await semantic.work_off(at_least=9, until_quiet=1.0) in range(9, 40)
         for n in range(4):
             assert f"c-{n + 1}" in found(
                 await semantic.search(f"seal{n}", mode=recall_pb2.SEARCH_MODE_KEYWORD)
@@ -234,6 +234,6 @@ async def test_an_item_index_that_cannot_be_read_is_built_again(tmp_path: Path) 
         await semantic.known("k", "a walrus")
     (tmp_path / "semantic-index.db").write_bytes(b"not a database at all" * 500)
     async with running(tmp_path, episodic) as semantic:
-        assert await semantic.work_off(until_quiet=1.0) >= 1
+        assert await semantic.work_off(at_least=1, until_quiet=1.0) >= 1
         (hit,) = (await semantic.recall("walrus")).hits
         assert KEYWORD in {c.channel for c in hit.explanation.channels}

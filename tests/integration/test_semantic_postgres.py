@@ -41,7 +41,7 @@ async def test_memories_outlive_the_machine_that_held_their_indexes(
         assert not (tmp_path / "one" / CANONICAL_FILE).exists()
         shutil.rmtree(tmp_path / "one")
         async with running(tmp_path / "one", Episodic(), **chosen) as semantic:
-            assert await semantic.work_off(until_quiet=1.0) > 0
+            assert await semantic.work_off(at_least=1, until_quiet=1.0) > 0
             answer = await semantic.recall("where: lives in Oslo", wait_for=[written.token])
             assert not answer.unindexed
             assert values(answer) == ["lives in Oslo"]

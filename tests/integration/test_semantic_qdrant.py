@@ -98,6 +98,6 @@ async def test_a_server_that_lost_everything_is_filled_again(
         await semantic.known("plan.lighthouse", "paint the tower")
         await semantic.said("we repaint the lighthouse in June")
     async with StandIn() as fresh, on(fresh, tmp_path, episodic) as semantic:
-        assert await semantic.work_off(until_quiet=2.0) >= 1
+        assert await semantic.work_off(at_least=1, until_quiet=2.0) >= 1
         assert await by_vector(semantic, "the lighthouse plan") == ["paint the tower"]
         assert values(await semantic.recall("the lighthouse plan")) == ["paint the tower"]

@@ -186,7 +186,7 @@ class Parts:
             store=self.store,
             items=self.items,
             generations=self.generations,
-            settings=RecallSettings(channel_seconds=0.2),
+            settings=RecallSettings(channel_seconds=2.0),
             clock=lambda: self.now,
             hyde=hyde,
         )

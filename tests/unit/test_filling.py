@@ -13,6 +13,7 @@ from services.kit.errors import DataFlowRefused, DependencyDown, InvalidRequest
 from services.memory.semantic.adapters.sql.models import SqlLeases, SqlModels
 from services.memory.semantic.adapters.vectors_memory import MemoryVectorIndex
 from services.memory.semantic.app.filling import Filler, FillSettings, Replica
+from services.memory.semantic.app.generation_ports import FILL
 from services.memory.semantic.app.generations import Generation, Generations
 from services.memory.semantic.app.indexing import Indexer, MemoryItem, MessageItem
 from services.memory.semantic.app.strangers import Strangers
@@ -140,6 +141,37 @@ async def test_a_comparison_that_takes_longer_than_a_lease_ends_in_the_switch(ch
     await asyncio.wait_for(filler.run(), 10)
     assert change.parts.now - began > timedelta(seconds=SETTINGS.lease_seconds), "or nothing was shown"
     assert change.generations.active.model == NEXT
+
+
+async def test_a_replica_without_the_active_model_writes_nothing_and_ends_no_filling(change: Change) -> None:
+    """S-17: another replica gave up the models that this one serves, and fills another one."""
+    parts, other = change.parts, VectorModel(revision="other", dimension=3)
+    filler = await change.begin()
+    replica = change.replica()
+    await replica.register()
+    assert await replica.current()
+    await change.models.abandon(other, parts.now)
+    await replica.register()
+    assert not await replica.current()
+    before = await parts.vectors.count()
+    parts.episodes.add("d", "a coot")
+    with pytest.raises(DependencyDown):
+        await change.indexer.index(TENANT, AGENT, [MessageItem(conversation_id="d", sequence=1)])
+    assert (await parts.vectors.count(), await change.vectors.count()) == (before, 0)
+    parts.now += timedelta(seconds=1)  # its registration is over
+    after = VectorModel(revision="after", dimension=3)
+    leases, until = SqlLeases(change.sql), parts.now + timedelta(seconds=9)
+    await change.models.register("b", [other, after], parts.now, until)
+    assert await leases.take(FILL, "b", parts.now, until)
+    assert await change.models.resume("b", after, parts.now) == ""
+    await replica.register()
+    assert await change.models.advance("b", after, "x", parts.now), "the filling goes on"
+    await change.models.abandon(parts.vectors.model, parts.now)
+    await replica.register()
+    assert await replica.current(), "positive control: its model is the active one again"
+    assert await change.indexer.index(TENANT, AGENT, [MessageItem(conversation_id="d", sequence=1)])
+    assert await parts.vectors.count() == before + 1
+    del filler
 
 
 async def test_a_model_that_is_down_holds_up_the_filling(change: Change) -> None:

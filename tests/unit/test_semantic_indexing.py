@@ -47,7 +47,7 @@ async def test_messages_of_many_conversations_are_embedded_in_one_call(parts: Pa
     assert len(await held(parts, MESSAGES)) == 20
     progress = await parts.items.progress(TENANT, AGENT, [f"c{n}" for n in range(10)])
     assert {(p.count, p.sequence) for p in progress.values()} == {(2, 2)}
-    known = await parts.store.known_conversations()
+    known = await parts.store.known_conversations(None, 10)
     assert {(k.conversation_id, k.highest) for k in known} == {(f"c{n}", 2) for n in range(10)}
 
 

@@ -10,10 +10,11 @@ import pytest
 from services.kit.errors import DependencyDown
 from services.memory.semantic.adapters.memory_items import MemoryItemIndex
 from services.memory.semantic.adapters.vectors_memory import MemoryVectorIndex
+from services.memory.semantic.app import reconciling
 from services.memory.semantic.app.generations import Generation, Generations
 from services.memory.semantic.app.indexing import MemoryItem
 from services.memory.semantic.app.item_ports import MemoryDocument
-from services.memory.semantic.app.ports import KnownConversation
+from services.memory.semantic.app.ports import KeptMemory, KnownConversation
 from services.memory.semantic.app.reconciling import Reconciler, Turns
 from services.memory.semantic.app.strangers import Strangers
 from services.memory.semantic.domain.memory import FactType
@@ -51,7 +52,9 @@ class AlwaysOurs:
         pass
 
 
-def reconciler(parts: Parts, woken: list[None], turns: Turns | None = None) -> Reconciler:
+def reconciler(
+    parts: Parts, woken: list[None], turns: Turns | None = None, renew_seconds: float = 5.0
+) -> Reconciler:
     """Over the indexes as they are now."""
     generations = Generations(Generation(vectors=parts.vectors, texts=parts.texts))
 
@@ -66,6 +69,7 @@ def reconciler(parts: Parts, woken: list[None], turns: Turns | None = None) -> R
         turns=turns or AlwaysOurs(),
         wake=lambda: woken.append(None),
         clock=clock,
+        renew_seconds=renew_seconds,
     )
 
 
@@ -196,13 +200,13 @@ async def test_it_is_not_whole_before_the_first_job_is_written(parts: Parts) -> 
     seen: list[bool] = []
     known = parts.store.known_conversations
 
-    async def noted() -> list[KnownConversation]:
+    async def noted(after: KnownConversation | None, limit: int) -> list[KnownConversation]:
         seen.append(await parts.items.whole())
-        return await known()
+        return await known(after, limit)
 
     parts.store.known_conversations = noted  # type: ignore[method-assign]
     await reconcile(parts)
-    assert (seen, await parts.items.whole()) == ([False], True)
+    assert (seen, await parts.items.whole()) == ([False, False], True)
 
 
 async def test_tasks_which_never_had_a_vector_are_merely_indexed_again(parts: Parts) -> None:
@@ -237,11 +241,11 @@ async def test_a_store_that_is_down_is_tried_again(parts: Parts) -> None:
     parts.items = MemoryItemIndex()
     known, failures = parts.store.known_conversations, [DependencyDown(), None]
 
-    async def flaky() -> object:
-        failure = failures.pop(0)
+    async def flaky(after: KnownConversation | None, limit: int) -> object:
+        failure = failures.pop(0) if failures else None
         if failure:
             raise failure
-        return await known()
+        return await known(after, limit)
 
     parts.store.known_conversations = flaky  # type: ignore[method-assign, assignment]
     found, woken = await reconcile(parts)
@@ -279,6 +283,74 @@ async def test_vectors_that_are_lost_while_the_service_runs_are_made_again(parts
     assert list(parts.outbox) == []
     assert len(await until_restored(parts)) == 1
     assert len(list(parts.outbox)) == len(await kept(parts)) + 4
+
+
+async def test_nothing_is_held_whole_however_much_there_is(
+    parts: Parts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SV-2: in pages, of conversations as of items; and what is lost on any of them is found."""
+    monkeypatch.setattr(reconciling, "PAGE", 2)
+    for number in range(5):
+        parts.episodes.add(f"e{number}", "a coot")
+        await parts.index_messages(f"e{number}", 1)
+    parts.vectors = MemoryVectorIndex(parts.vectors.model)
+    asked: list[int] = []
+    known = parts.store.known_conversations
+
+    async def counted(after: KnownConversation | None, limit: int) -> list[KnownConversation]:
+        page = await known(after, limit)
+        asked.append(len(page))
+        return page
+
+    parts.store.known_conversations = counted  # type: ignore[method-assign]
+    parts.outbox.clear()
+    found, _ = await reconcile(parts)
+    assert asked == [2, 2, 2, 1, 0]
+    new = [key for number in range(5) for key in messages(f"e{number}", 1)]
+    assert found == sorted([*await kept(parts), *messages("c", 1, 2, 3), *messages("d", 1), *new])
+
+
+class Renewed(AlwaysOurs):
+    """A lease that is ours so many times, then another's."""
+
+    def __init__(self, times: int) -> None:
+        self.left = times
+        self.given = 0
+
+    async def take(self, lease: str) -> bool:
+        self.left -= 1
+        return self.left >= 0
+
+    async def give(self, lease: str) -> None:
+        self.given += 1
+
+
+@pytest.mark.parametrize(("times", "whole"), [(1000, True), (3, False)])
+async def test_the_lease_is_renewed_while_an_index_is_made_again(
+    parts: Parts, times: int, whole: bool
+) -> None:
+    """SV-2: and who lost it leaves the work to whoever has it."""
+    parts.vectors = MemoryVectorIndex(parts.vectors.model)
+    parts.vectors.opened_clean = True
+    parts.vectors.lost = True
+    turns, kept_of = Renewed(times), parts.store.kept
+
+    async def slowly(after: int, limit: int, now: datetime) -> list[KeptMemory]:
+        while turns.left > times - 3:  # noqa: ASYNC110 - until the lease was renewed twice
+            await asyncio.sleep(0.001)
+        await asyncio.sleep(0.05)
+        return await kept_of(after, limit, now)
+
+    parts.store.kept = slowly  # type: ignore[method-assign]
+    run = asyncio.ensure_future(reconciler(parts, [], turns, renew_seconds=0.005).run())
+    try:
+        async with asyncio.timeout(10):
+            while not (turns.given or turns.left < 0):  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+        await asyncio.sleep(0.1)  # what goes on after its lease was lost would have ended by then
+    finally:
+        run.cancel()
+    assert (await parts.items.whole(), bool(turns.given)) == (whole, whole)
 
 
 async def test_what_another_replica_made_again_is_not_enqueued_twice(parts: Parts) -> None:

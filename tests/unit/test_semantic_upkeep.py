@@ -236,6 +236,19 @@ async def test_a_merge_and_its_undoing_ask_for_index_jobs(parts: Parts) -> None:
     await parts.index_memories(merged, one, other)
     assert await parts.items.known_memories(MEMORIES, [merged.id, one.id, other.id]) == {"m"}
     await upkeep(parts).undo_merge(TENANT, AGENT, "m")
-    assert len(list(parts.outbox)) == 3
+    assert len([key for key in parts.outbox if key.startswith("index_memory/")]) == 3
+    assert len(list(parts.outbox)) == 4, "and one for what was derived from the merged one (J-17)"
     await parts.index_memories(merged, one, other)
     assert await parts.items.known_memories(MEMORIES, [merged.id, one.id, other.id]) == {one.id, other.id}
+
+
+async def test_a_check_that_is_repeated_finds_the_jobs_that_it_asked_for(parts: Parts) -> None:
+    """J-2: their keys are the request's; another request has keys of its own."""
+    await parts.remember("a", "a gull")
+    parts.outbox.clear()
+    for request in ("job-1", "job-1", "job-2"):
+        assert (await drift_check(parts).check(TENANT, AGENT, request)).memories == 1
+    first, again, other = parts.outbox
+    assert first == again
+    assert first.endswith(":drift:job-1")
+    assert other.endswith(":drift:job-2")

@@ -13,7 +13,7 @@ from services.memory.semantic.adapters.vectors import VECTOR_FOLDER, open_vector
 from services.memory.semantic.adapters.vectors_edge import EdgeVectorIndex
 from services.memory.semantic.adapters.vectors_qdrant import QdrantVectors
 from services.memory.semantic.config import SemanticSettings
-from services.memory.semantic.domain.vectors import VectorModel
+from services.memory.semantic.domain.vectors import ContentClass, VectorModel
 from tests.qdrant_server import StandIn
 
 MODEL = VectorModel(revision="test-1", dimension=4)
@@ -37,7 +37,7 @@ async def test_a_server_is_named_by_the_environment(tmp_path: Path, monkeypatch:
         assert await index.list_models() == [MODEL]
         created = server.requests("Create")
         assert all(request.collection_name.startswith("ours-") for request in created)
-        assert [request.replication_factor for request in created] == [2, 2, 2]
+        assert [request.replication_factor for request in created] == [2] * len(ContentClass)
         await index.close()
     assert not (tmp_path / VECTOR_FOLDER).exists()
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from services.kit.errors import DependencyDown
+from services.kit.policy import CLOSED, EffectiveSettings
 from services.memory.semantic.adapters.memory_items import MemoryItemIndex
 from services.memory.semantic.adapters.sql.judgements import SqlJudgements
 from services.memory.semantic.adapters.sql.memories import SqlMemories
@@ -27,6 +28,7 @@ from services.memory.semantic.app.verifying import (
     Verifier,
     VerifySettings,
 )
+from services.memory.semantic.bootstrap import verifies
 from services.memory.semantic.domain.judging_types import Statement, Verdict
 from services.memory.semantic.domain.memory import (
     FactType,
@@ -195,7 +197,9 @@ async def test_what_is_replaced_ends_and_its_index_job_is_announced(parts: Parts
     assert (ended.superseded_by, ended.valid_to) == (new.id, new.valid_from)
     assert (kept.superseded_by, kept.verification) == ("", Verification.VERIFIED)
     assert await parts.contradictions() == 0
-    assert list(parts.outbox) == [f"index_memory/{AGENT}/{old.id}/{ended.revision}"]
+    indexed = [key for key in parts.outbox if key.startswith("index_memory/")]
+    assert indexed == [f"index_memory/{AGENT}/{old.id}/{ended.revision}"]
+    assert len(list(parts.outbox)) == 2, "and what was derived from it follows (J-17)"
     assert (parts.counted, len(parts.woken)) == ([Outcome.REPLACED], 1)
     (made,) = (await parts.store.history(TENANT, AGENT, old.id)).supersessions
     assert (made.probability, made.judge) == (0.75, "scripted")
@@ -429,3 +433,22 @@ async def test_the_rules_run_in_a_thread_and_say_the_same() -> None:
     moved = await DeterministicJudge().judge(TENANT, AGENT, old, new)
     assert (moved.verdict.replaces >= 0.75, moved.judge) == (True, RULES)
     assert (await DeterministicJudge().judge(TENANT, AGENT, old, old)).verdict.replaces == 0
+
+
+@pytest.mark.parametrize(
+    ("settings", "wanted"),
+    [
+        (EffectiveSettings(), True),
+        (EffectiveSettings(verify=False), False),
+        (EffectiveSettings(verify=True), True),
+        (CLOSED, True),
+    ],
+)
+async def test_what_is_not_known_does_not_end_verification(settings: EffectiveSettings, wanted: bool) -> None:
+    """G-12: a memory that is marked as one that needs none is never verified again; nothing leaves by it."""
+
+    class Known:
+        async def of(self, tenant: str, agent_id: str = "") -> EffectiveSettings:
+            return settings
+
+    assert await verifies(Known(), TENANT, AGENT) is wanted

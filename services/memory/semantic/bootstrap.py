@@ -10,19 +10,22 @@ from functools import partial
 from typing import Any
 
 from palimpsest.compactor.v1 import compactor_pb2_grpc
+from palimpsest.history.v1 import history_pb2_grpc
 from palimpsest.semantic.v1 import semantic_pb2_grpc
 from prometheus_client import Counter, Histogram
 
 from services.kit.channels import Channels
 from services.kit.models.metrics import ModelMetrics
+from services.kit.models.recording import EpisodicUsage
 from services.kit.models.settings import ModelSettings
 from services.kit.outbox import Relay
 from services.kit.policy import Bounded, DataFlow, Gate, Policies
 from services.kit.policy_client import GatewayPolicies, Refusals
-from services.kit.serving import Service, background
+from services.kit.serving import Service, background, roles_of
 from services.kit.sql import SqlDatabase
 from services.kit.stores import open_store
 from services.kit.times import Clock, now
+from services.memory.semantic.adapters.document_sources import CompactorDocuments, EpisodicContacts
 from services.memory.semantic.adapters.hyde import open_hyde
 from services.memory.semantic.adapters.judge_model import open_judge
 from services.memory.semantic.adapters.remote import open_remote
@@ -32,6 +35,7 @@ from services.memory.semantic.adapters.services import (
     EpisodicConversations,
 )
 from services.memory.semantic.adapters.sql import migrations
+from services.memory.semantic.adapters.sql.documents import SqlIndexedDocuments
 from services.memory.semantic.adapters.sql.judgements import SqlJudgements
 from services.memory.semantic.adapters.sql.memories import SqlMemories
 from services.memory.semantic.adapters.sql.memories_writing import WriteRules
@@ -39,6 +43,9 @@ from services.memory.semantic.adapters.sql.reindexes import SqlCanonical, SqlRei
 from services.memory.semantic.adapters.sql.upkeep import SqlUpkeep
 from services.memory.semantic.adapters.vectors import open_vectors
 from services.memory.semantic.adapters.words import open_items
+from services.memory.semantic.app.document_indexing import DocumentIndexer
+from services.memory.semantic.app.document_search import DocumentSearch
+from services.memory.semantic.app.document_upkeep import DocumentUpkeep
 from services.memory.semantic.app.drift import DriftCheck
 from services.memory.semantic.app.filling import Filler
 from services.memory.semantic.app.following import FollowedIndexing
@@ -56,12 +63,13 @@ from services.memory.semantic.app.strangers import Strangers
 from services.memory.semantic.app.sweeping import Sweeper
 from services.memory.semantic.app.syncing import NoRemote
 from services.memory.semantic.app.upkeep import Upkeep
+from services.memory.semantic.app.vector_writing import VectorWriter
 from services.memory.semantic.app.verifying import Verifier, VerifySettings
 from services.memory.semantic.app.waiting import Waiter
 from services.memory.semantic.config import SemanticSettings
 from services.memory.semantic.opening import OpenVectors, open_generations
-from services.memory.semantic.rpc import upkeep_servicer
-from services.memory.semantic.rpc.servicer import ROLES, SemanticServicer
+from services.memory.semantic.rpc import search_servicer, upkeep_servicer
+from services.memory.semantic.rpc.servicer import DESCRIPTOR, SemanticServicer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,13 +139,15 @@ async def build(
         ["outcome"],
         registry=None,
     )
-    model_metrics = ModelMetrics()
+    model_metrics = ModelMetrics("semantic")
+    usage = EpisodicUsage(history_pb2_grpc.HistoryServiceStub(channels.episodic), service="semantic")
+    stack.push_async_callback(usage.close)
     judge = open_judge(
         (models or ModelSettings()) if settings.judge_model else None,
         stack,
         seconds=settings.judge_seconds,
         gate=Gate(policies, refusals, JUDGE),
-        metrics=model_metrics,
+        used=usage.beside(model_metrics),
     )
     verifier_by = partial(
         Verifier,
@@ -148,9 +158,11 @@ async def build(
         count=lambda outcome: verdicts.labels(outcome.value).inc(),
         wake=relay.wake,
         clock=clock,
-        wanted=lambda tenant, agent_id: _verifies(policies, tenant, agent_id),
+        wanted=lambda tenant, agent_id: verifies(policies, tenant, agent_id),
     )
     verifiers = {one.model.revision: verifier_by(vectors=one.vectors) for one in generations.written}
+    documents = SqlIndexedDocuments(database)
+    derived = DocumentUpkeep(documents, items)
     indexer = Indexer(
         store=store,
         items=items,
@@ -159,19 +171,27 @@ async def build(
         observe_lag=lag.observe,
         clock=clock,
         verifier_of=(lambda one: verifiers[one.model.revision]) if settings.verify else None,
+        documents=DocumentIndexer(
+            store=documents,
+            texts=CompactorDocuments(channels.compactor),
+            contacts=EpisodicContacts(channels.episodic),
+            items=items,
+            writer=VectorWriter(generations),
+        ),
     )
-    hyde, _ = (
+    hyde = (
         open_hyde(
             models or ModelSettings(),
             stack,
             channel_seconds=settings.channel_seconds,
             gate=Gate(policies, refusals, HYDE),
-            metrics=model_metrics,
+            used=usage.beside(model_metrics),
         )
         if settings.hyde
-        else (None, ())
+        else None
     )
-    strangers = Strangers(store=store, items=items, generations=generations, clock=clock)
+    strangers = Strangers(store=store, items=items, generations=generations, clock=clock, documents=derived)
+    recall_settings = RecallSettings(depth=settings.recall_depth, channel_seconds=settings.channel_seconds)
     reindexer = Reindexer(
         reindexes=SqlReindexes(database),
         canonical=SqlCanonical(database),
@@ -190,7 +210,7 @@ async def build(
             store=store,
             items=items,
             generations=generations,
-            settings=RecallSettings(depth=settings.recall_depth, channel_seconds=settings.channel_seconds),
+            settings=recall_settings,
             clock=clock,
             hyde=hyde,
             remote=None if remote is None else remote.recall,
@@ -209,6 +229,7 @@ async def build(
         turns=change.replica,
         wake=relay.wake,
         clock=clock,
+        documents=derived,
     )
     filler = Filler(
         generations=generations,
@@ -237,17 +258,39 @@ async def build(
         semantic_pb2_grpc.add_SemanticServiceServicer_to_server(servicer, server)
 
     return Service(
-        name="palimpsest.semantic.v1.SemanticService",
+        name=DESCRIPTOR.full_name,
         add=add,
-        roles=ROLES,
-        ready=opened.ready,
-        faces=(upkeep_servicer.face(upkeep, drift),),
-        collectors=(lag, verdicts, refusals.counter, *model_metrics.collectors),
+        roles=roles_of(DESCRIPTOR),
+        ready=_both(opened.ready, change.replica.current),
+        faces=(
+            upkeep_servicer.face(upkeep, drift),
+            search_servicer.face(
+                DocumentSearch(
+                    store=documents, items=items, generations=generations, settings=recall_settings
+                ),
+                policies,
+            ),
+        ),
+        collectors=(lag, verdicts, refusals.counter, usage.lost, *model_metrics.collectors),
     )
 
 
-async def _verifies(policies: Policies, tenant: str, agent_id: str) -> bool:
-    """Unless the settings say no (G-12)."""
+def _both(*conditions: Callable[[], Awaitable[bool]]) -> Callable[[], Awaitable[bool]]:
+    """Whether all of them hold."""
+
+    async def hold() -> bool:
+        return all([await condition() for condition in conditions])
+
+    return hold
+
+
+async def verifies(policies: Policies, tenant: str, agent_id: str) -> bool:
+    """Unless the settings say no (G-12).
+
+    Settings that are not known say nothing, and the deployment's default holds. Nothing leaves by that: the
+    judge by rules asks nobody, and a model's judge has a gate of its own, which is shut where nothing is
+    known. "No" would be final: the memory is marked as one that needs no verification.
+    """
     return (await policies.of(tenant, agent_id)).verify is not False
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from services.memory.semantic.app.item_ports import MemoryDocument, MessageDocument
+from services.memory.semantic.domain.documents import DocumentScope
 from services.memory.semantic.domain.items import IndexedMessage, MessageScope, Progress, SourceMessage
 from services.memory.semantic.domain.memory import Kind
 from services.memory.semantic.domain.vectors import Bucket, ContentClass, classes_at
@@ -103,6 +104,20 @@ class MemoryItemIndex:
 
         places = [(tenant, agent_id, content.value) for content in classes_at(valid_at)]
         return self._search(places, terms, passes, limit)
+
+    async def search_documents(
+        self, tenant: str, agent_id: str, terms: Sequence[str], scope: DocumentScope, limit: int
+    ) -> list[tuple[str, float]]:
+        """By BM25."""
+
+        def passes(item: _Item) -> bool:
+            return (
+                item.memory is not None
+                and (not scope.buckets or item.contact_id in scope.buckets)
+                and (not scope.types or item.memory.kind in scope.types)
+            )
+
+        return self._search([(tenant, agent_id, ContentClass.DOCUMENT.value)], terms, passes, limit)
 
     async def features(
         self, tenant: str, agent_id: str, item_ids: Sequence[str]

@@ -14,6 +14,7 @@ from palimpsest.episodic.v1 import episodic_pb2, episodic_pb2_grpc
 
 from services.kit.errors import DependencyDown, StateConflict
 from services.kit.times import from_timestamp
+from services.memory.semantic.adapters.query_vectors import SharedQueries
 from services.memory.semantic.app.ports import JobState
 from services.memory.semantic.domain.items import SourceConversation, SourceMessage
 from services.memory.semantic.domain.vectors import VectorModel, check_vector
@@ -59,9 +60,13 @@ class EmbedderTexts:
     def __init__(self, stub: embedder_pb2_grpc.EmbedderServiceAsyncStub, model: VectorModel) -> None:
         self._stub = stub
         self._model = model
+        self._queries = SharedQueries(self._query)
 
     async def query(self, text: str) -> bytes:
         """See the port."""
+        return await self._queries.vector(text)
+
+    async def _query(self, text: str) -> bytes:
         return (await self._embed([text], embedder_pb2.PURPOSE_QUERY))[0]
 
     async def documents(self, texts: Sequence[str]) -> list[bytes]:

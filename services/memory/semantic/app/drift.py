@@ -22,6 +22,7 @@ class Drift:
     memories: int
     vectors: int
     strangers: int
+    documents: int = 0
 
 
 class DriftCheck:
@@ -44,22 +45,24 @@ class DriftCheck:
         self._wake = wake
         self._clock = clock
 
-    async def check(self, tenant: str, agent_id: str) -> Drift:
-        """Of one agent. Raises DependencyDown."""
-        suffix = f":drift:{new_id()}"
+    async def check(self, tenant: str, agent_id: str, request_id: str = "") -> Drift:
+        """Of one agent; the same `request_id` again asks for no second job. Raises DependencyDown."""
+        suffix = f":drift:{request_id or new_id()}"
         messages = await self._messages(tenant, agent_id, suffix)
         memories = await self._memories(tenant, agent_id, suffix)
         compared = [
             await self._reconciler.compare(Bucket(tenant=tenant, agent=agent_id, content=content), suffix)
             for content in ContentClass
         ]
+        documents = await self._reconciler.lost_documents(suffix, tenant, agent_id)
         drift = Drift(
             messages=messages,
             memories=memories,
+            documents=documents,
             vectors=sum(one.lost for one in compared),
             strangers=sum(one.strangers for one in compared),
         )
-        if drift.messages or drift.memories or drift.vectors:
+        if drift.messages or drift.memories or drift.documents or drift.vectors:
             self._wake()
         return drift
 

@@ -1,14 +1,20 @@
-"""What messages and memories are in the indexes: the text that is embedded, point, words (SPEC S-3, S-18)."""
+"""What messages, memories and parts of documents are in the indexes: point, words (SPEC S-3, S-13, S-18)."""
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 from services.memory.semantic.app.item_ports import MemoryDocument, MessageDocument
 from services.memory.semantic.domain.analysis import analyse
+from services.memory.semantic.domain.documents import FoundChunk, item_id, searched_text
 from services.memory.semantic.domain.items import SourceConversation, SourceMessage
 from services.memory.semantic.domain.memory import Memory
 from services.memory.semantic.domain.names import strip_names
 from services.memory.semantic.domain.roles import role_name
 from services.memory.semantic.domain.vectors import Bucket, ContentClass, VectorPoint
+
+TIMELESS = datetime(1970, 1, 1, tzinfo=UTC)
+"""From when on a document holds: no search of documents asks."""
 
 
 def embedded_text(message: SourceMessage, source: SourceConversation) -> str:
@@ -63,4 +69,26 @@ def memory_point(bucket: Bucket, memory: Memory, vector: bytes) -> VectorPoint:
         kind=memory.kind.name.lower(),
         time=memory.valid_from.timestamp(),
         ends=None if memory.ends is None else memory.ends.timestamp(),
+    )
+
+
+def chunk_document(id_: str, found: FoundChunk) -> MemoryDocument:
+    """The words of a part, with those of the document's title."""
+    return MemoryDocument(
+        memory_id=id_,
+        contact_id=found.document.contact_id,
+        terms=" ".join(analyse(searched_text(found.document, found.chunk))),
+        begins=TIMELESS,
+        kind=found.document.source.type,
+    )
+
+
+def chunk_point(bucket: Bucket, found: FoundChunk, vector: bytes) -> VectorPoint:
+    """With what searches of documents are narrowed by."""
+    return VectorPoint(
+        bucket=bucket,
+        item_id=item_id(found.document.key, found.chunk.number),
+        vector=vector,
+        contact_id=found.document.contact_id,
+        kind=found.document.source.type.name.lower(),
     )

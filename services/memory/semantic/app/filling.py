@@ -16,11 +16,11 @@ from services.kit.identity import Principal, Role
 from services.kit.times import Clock
 from services.memory.semantic.app.generation_ports import FILL, SWEPT, Leases, Models
 from services.memory.semantic.app.generations import Generation, Generations
-from services.memory.semantic.app.indexing import Indexer, Item, MemoryItem, MessageItem
+from services.memory.semantic.app.indexing import ChunkItem, Indexer, Item, MemoryItem, MessageItem
 from services.memory.semantic.app.item_ports import ItemIndex
 from services.memory.semantic.app.strangers import Strangers
 from services.memory.semantic.domain.items import conversation_of
-from services.memory.semantic.domain.vectors import MEMORY_CLASSES, Bucket, ContentClass
+from services.memory.semantic.domain.vectors import Bucket, ContentClass
 
 SUBJECT = "semantic"
 RENEWALS = 3
@@ -71,15 +71,26 @@ class Replica:
                 self._log.warning("replica_not_registered", reason=error.reason)
 
     async def register(self) -> None:
-        """Once. Switches where another model has become active."""
-        now = self._clock()
-        models = [generation.model for generation in self._generations.written]
+        """Once. Switches where another model has become active.
+
+        Of a replica that has no vectors of that model nothing is registered any more: it would end the
+        filling of every model to come, and it writes nothing (see Generations).
+        """
+        now, before = self._clock(), self._generations.active.model
+        if self._generations.outdated:
+            current = (await self._models.active(before, now)).model
+            if not self._generations.follow(current):
+                return
+        models = self._generations.models
         active = await self._models.register(self.name, models, now, now + self._lease)
-        before = self._generations.active.model
         if not self._generations.follow(active.model):
             self._log.error("another_model_is_active", revision=active.model.revision)
         elif active.model != before:
             self._log.info("model_switched", revision=active.model.revision)
+
+    async def current(self) -> bool:
+        """Whether this process serves the active model; False asks for it to be started anew."""
+        return not self._generations.outdated
 
     async def take(self, lease: str) -> bool:
         """Takes a lease, or renews it."""
@@ -197,7 +208,7 @@ class Filler:
         for bucket in await self._strangers.buckets():
             if not await self._replica.keep(FILL):
                 return False
-            if bucket.content in MEMORY_CLASSES:
+            if self._strangers.sees_to(bucket.content):
                 await self._strangers.take_out_of(following, bucket)
         async for bucket, page in self._pages(""):
             if not await self._replica.keep(FILL):
@@ -269,4 +280,6 @@ def _item(bucket: Bucket, item_id: str) -> Item:
     if bucket.content is ContentClass.MESSAGE:
         conversation_id, sequence = conversation_of(item_id)
         return MessageItem(conversation_id=conversation_id, sequence=sequence)
+    if bucket.content is ContentClass.DOCUMENT:
+        return ChunkItem(item_id=item_id)
     return MemoryItem(memory_id=item_id)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
-from services.kit.errors import DataFlowRefused, DependencyDown, InvalidRequest, NotFound, TextTooLong
+from services.kit.errors import NotFound
 from services.kit.times import Clock
+from services.memory.semantic.app.document_indexing import DocumentIndexer, documents_bucket
 from services.memory.semantic.app.entries import (
     embedded_text,
     memory_document,
@@ -22,14 +22,15 @@ from services.memory.semantic.app.entries import (
 from services.memory.semantic.app.generations import Generation, Generations
 from services.memory.semantic.app.item_ports import ItemIndex
 from services.memory.semantic.app.ports import Conversations, MemoryStore
+from services.memory.semantic.app.vector_writing import Vectors, VectorWriter
 from services.memory.semantic.app.verifying import Fresh, Verifier
+from services.memory.semantic.domain.documents import DocumentSource
 from services.memory.semantic.domain.items import SourceConversation, SourceMessage
 from services.memory.semantic.domain.memory import Kind, Memory
 from services.memory.semantic.domain.vectors import (
     MEMORY_CLASSES,
     Bucket,
     ContentClass,
-    VectorPoint,
     class_of,
 )
 
@@ -52,7 +53,15 @@ class MemoryItem:
     memory_id: str
 
 
-Item = MessageItem | MemoryItem
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChunkItem:
+    """A part of an indexed document, whose vectors are to be made."""
+
+    item_id: str
+
+
+Item = MessageItem | MemoryItem | DocumentSource | ChunkItem
+"""What is indexed; a source of documents is brought to its newest version, or taken out if it is gone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,19 +88,6 @@ class _Round:
     vectors_only: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Vectors:
-    """Vectors by item id in each generation, and the ids that the last generation refused."""
-
-    by_generation: Sequence[tuple[Generation, Mapping[str, bytes]]]
-    refused: set[str]
-
-    @property
-    def deciding(self) -> Mapping[str, bytes]:
-        """Those of the last generation."""
-        return self.by_generation[-1][1]
-
-
 class Indexer:
     """Indexes items; each has an outcome of its own. Running an item twice changes nothing.
 
@@ -110,14 +106,18 @@ class Indexer:
         observe_lag: Callable[[float], None],
         clock: Clock,
         verifier_of: Callable[[Generation], Verifier] | None = None,
+        documents: DocumentIndexer | None = None,
     ) -> None:
+        """Without `documents`, items that are such cannot be indexed."""
         self._store = store
         self._items = items
         self._generations = generations
+        self._writer = VectorWriter(generations)
         self._conversations = conversations
         self._observe_lag = observe_lag
         self._clock = clock
         self._verifier_of = verifier_of
+        self._documents = documents
         self._changed = asyncio.Event()
 
     async def changed(self) -> None:
@@ -154,18 +154,42 @@ class Indexer:
         errors: dict[Item, str] = {}
         by_conversation: dict[str, set[int]] = defaultdict(set)
         memory_ids: list[str] = []
+        derived: set[DocumentSource] = set()
+        parts: list[str] = []
         fresh: list[Fresh] = []
         for item in batch:
-            if isinstance(item, MessageItem):
-                by_conversation[item.conversation_id].add(item.sequence)
-            else:
-                memory_ids.append(item.memory_id)
+            match item:
+                case MessageItem():
+                    by_conversation[item.conversation_id].add(item.sequence)
+                case MemoryItem():
+                    memory_ids.append(item.memory_id)
+                case ChunkItem():
+                    parts.append(item.item_id)
+                case _:
+                    derived.add(item)
         if by_conversation:
             errors |= await self._messages(round_, by_conversation)
         if memory_ids:
             refused, fresh = await self._memories(round_, memory_ids)
             errors |= {MemoryItem(memory_id=memory_id): UNUSABLE for memory_id in refused}
+        if derived or parts:
+            errors |= dict.fromkeys(await self._derived(round_, derived, parts), UNUSABLE)
         return errors, fresh
+
+    async def _derived(
+        self, round_: _Round, sources: Collection[DocumentSource], parts: Sequence[str]
+    ) -> set[Item]:
+        """Indexes documents, or makes vectors of their parts; what was refused."""
+        tenant, agent_id, documents = round_.bucket.tenant, round_.bucket.agent, self._documents
+        assert documents is not None, "made without what indexes documents"
+        refused: set[Item] = set()
+        if sources:
+            refused |= await documents.index(tenant, agent_id, sources, round_.into, again=round_.again)
+        if parts:
+            bucket = documents_bucket(tenant, agent_id)
+            ids = await documents.fill(bucket, parts, round_.into[-1])
+            refused |= {ChunkItem(item_id=id_) for id_ in ids}
+        return refused
 
     async def _messages(self, round_: _Round, wanted: Mapping[str, Collection[int]]) -> dict[Item, str]:
         """Indexes sequence numbers by conversation, all in one go: one embedding, one write to each index."""
@@ -178,8 +202,10 @@ class Indexer:
             for conversation_id, source in zip(wanted, sources, strict=True)
             for sequence in set(wanted[conversation_id]) - {message.sequence for message in source.messages}
         }
-        made = await self._embed(
-            round_, [(m.item_id, embedded_text(m, source)) for source in sources for m in source.messages]
+        made = await self._writer.embed(
+            round_.into,
+            [(m.item_id, embedded_text(m, source)) for source in sources for m in source.messages],
+            vectors_only=round_.vectors_only,
         )
         accepted: list[SourceMessage] = []
         for message in (m for source in sources for m in source.messages):
@@ -200,12 +226,12 @@ class Indexer:
         except NotFound:
             return SourceConversation(authors=(), messages=())
 
-    async def _store_messages(
-        self, round_: _Round, messages: Sequence[SourceMessage], made: _Vectors
-    ) -> None:
+    async def _store_messages(self, round_: _Round, messages: Sequence[SourceMessage], made: Vectors) -> None:
         """Vectors first, the registry last: what the registry names is in every index."""
         tenant, agent_id = round_.bucket.tenant, round_.bucket.agent
-        await self._upsert(made, {m.item_id: partial(message_point, tenant, agent_id, m) for m in messages})
+        await self._writer.upsert(
+            made, {m.item_id: partial(message_point, tenant, agent_id, m) for m in messages}
+        )
         if round_.vectors_only:
             return
         highest: dict[str, int] = defaultdict(int)
@@ -225,7 +251,11 @@ class Indexer:
         for content in MEMORY_CLASSES:
             strangers = [id_ for id_ in dict.fromkeys(memory_ids) if _may_hold(content, placed.get(id_))]
             await self._take_out(bucket.of(content), strangers)
-        made = await self._embed(round_, [(m.id, m.value) for m in found.values() if m.kind is not Kind.TASK])
+        made = await self._writer.embed(
+            round_.into,
+            [(m.id, m.value) for m in found.values() if m.kind is not Kind.TASK],
+            vectors_only=round_.vectors_only,
+        )
         accepted = {id_: one for id_, one in placed.items() if id_ not in made.refused}
         await self._put_in(round_, accepted, made)
         done = {id_: one.memory.revision for id_, one in accepted.items()}
@@ -238,7 +268,7 @@ class Indexer:
             if one.content is ContentClass.MEMORY
         ]
 
-    async def _put_in(self, round_: _Round, placed: Mapping[str, _Placed], made: _Vectors) -> None:
+    async def _put_in(self, round_: _Round, placed: Mapping[str, _Placed], made: Vectors) -> None:
         """Puts memories where they belong, and sees afterwards that they still do.
 
         The job of a change that came meanwhile may have run before it was put in here, as it was; and one
@@ -246,7 +276,7 @@ class Indexer:
         """
         bucket = round_.bucket
         while placed:
-            await self._upsert(
+            await self._writer.upsert(
                 made,
                 {
                     id_: partial(memory_point, bucket.of(one.content), one.memory)
@@ -275,86 +305,14 @@ class Indexer:
     async def _take_out(self, bucket: Bucket, memory_ids: Sequence[str]) -> None:
         """Out of every generation that is written, the active one last."""
         if memory_ids:
-            for generation in self._generations.written:
-                with self._unless_former(generation):
-                    await generation.vectors.delete(bucket, memory_ids)
+            await self._writer.delete(bucket, memory_ids)
             await self._items.remove_memories(bucket, memory_ids)
-
-    async def _upsert(self, made: _Vectors, points: Mapping[str, Callable[[bytes], VectorPoint]]) -> None:
-        """Of items that have vectors, the points that are made of them; the active generation last."""
-        for generation, vectors in made.by_generation:
-            known = [make(vectors[item_id]) for item_id, make in points.items() if item_id in vectors]
-            if known:
-                with self._unless_former(generation):
-                    await generation.vectors.upsert(known)
-
-    async def _embed(self, round_: _Round, wanted: Sequence[tuple[str, str]]) -> _Vectors:
-        """By every generation of the round; no vector there where a text is refused."""
-        texts = [(id_, text) for id_, text in wanted if text.strip()]
-        *others, deciding = round_.into
-        made = await asyncio.gather(
-            *(self._where_possible(generation, texts) for generation in others),
-            self._decisive(round_, deciding, texts),
-        )
-        return _Vectors(
-            by_generation=[(one, vectors) for one, (vectors, _) in zip(round_.into, made, strict=True)],
-            refused=made[-1][1],
-        )
-
-    async def _decisive(
-        self, round_: _Round, generation: Generation, texts: Sequence[tuple[str, str]]
-    ) -> tuple[dict[str, bytes], set[str]]:
-        """As `_embedded`; texts that must not leave for the model are indexed by their words alone (S-15).
-
-        Raises DataFlowRefused where there are no words to be indexed.
-        """
-        try:
-            return await _embedded(generation, texts)
-        except DataFlowRefused:
-            if round_.vectors_only:
-                raise
-            return {}, set()
-
-    async def _where_possible(
-        self, generation: Generation, texts: Sequence[tuple[str, str]]
-    ) -> tuple[dict[str, bytes], set[str]]:
-        """As `_embedded`; none where the texts must not leave for the model (S-15), or nobody needs them."""
-        with suppress(DataFlowRefused), self._unless_former(generation):
-            return await _embedded(generation, texts)
-        return {}, {id_ for id_, _ in texts}
-
-    @contextmanager
-    def _unless_former(self, generation: Generation) -> Iterator[None]:
-        """What was active before may be gone, and its model with it: that is no fault of what is written."""
-        try:
-            yield
-        except DependencyDown:
-            if generation is not self._generations.former:
-                raise
 
     def _observe(self, round_: _Round, since: Sequence[datetime]) -> None:
         if not round_.again:
             now = self._clock()
             for moment in since:
                 self._observe_lag((now - moment).total_seconds())
-
-
-async def _embedded(
-    generation: Generation, texts: Sequence[tuple[str, str]]
-) -> tuple[dict[str, bytes], set[str]]:
-    """Vectors by id; and the ids whose text the embedder refuses, found by halving."""
-    if not texts:
-        return {}, set()
-    try:
-        vectors = await generation.documents([text for _, text in texts])
-    except (InvalidRequest, TextTooLong):
-        if len(texts) == 1:
-            return {}, {texts[0][0]}
-        half = len(texts) // 2
-        left = await _embedded(generation, texts[:half])
-        right = await _embedded(generation, texts[half:])
-        return left[0] | right[0], left[1] | right[1]
-    return {id_: vector for (id_, _), vector in zip(texts, vectors, strict=True)}, set()
 
 
 def _memories(tenant: str, agent_id: str) -> Bucket:

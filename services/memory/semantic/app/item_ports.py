@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
+from services.memory.semantic.domain.documents import DocumentScope, DocumentType
 from services.memory.semantic.domain.items import (
     IndexedMessage,
     MessageScope,
@@ -30,20 +31,22 @@ class MessageDocument:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryDocument:
-    """A memory with its terms, and from when until when it holds (None: no end is known)."""
+    """A memory with its terms, and from when until when it holds (None: no end is known); or a part of a
+    derived document, whose `kind` is its type."""
 
     memory_id: str
     contact_id: str
     terms: str
     begins: datetime
     ends: datetime | None = None
-    kind: Kind = Kind.FACT
+    kind: Kind | DocumentType = Kind.FACT
 
 
 class Registered(Protocol):
     """What is known of indexed items. Every call about them is bound to a tenant and an agent.
 
-    A bucket in calls about memories is of one of the MEMORY_CLASSES.
+    A bucket in calls about memories is of one of the MEMORY_CLASSES, or of DOCUMENT: parts of documents are
+    put, known and removed like memories.
     """
 
     async def features(
@@ -180,3 +183,8 @@ class ItemIndex(Registered, Protocol):
 
         With `valid_at`, what held then, past memories included; else what is live or will be.
         """
+
+    async def search_documents(
+        self, tenant: str, agent_id: str, terms: Sequence[str], scope: DocumentScope, limit: int
+    ) -> list[tuple[str, float]]:
+        """Ids of parts of documents likewise."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from services.memory.semantic.app.item_ports import MemoryDocument, MessageDocument, Registry, Words
+from services.memory.semantic.domain.documents import DocumentScope
 from services.memory.semantic.domain.items import IndexedMessage, MessageScope, Progress
 from services.memory.semantic.domain.keywords import WordDocument, WordFilters, filters_of
 from services.memory.semantic.domain.memory import Kind
@@ -82,6 +83,15 @@ class SplitItems:
         filters = WordFilters(contact_ids=tuple(contact_ids), kinds=kinds, valid_at=valid_at)
         return await self._words.search(buckets, terms, filters, limit=limit)
 
+    async def search_documents(
+        self, tenant: str, agent_id: str, terms: Sequence[str], scope: DocumentScope, limit: int
+    ) -> list[tuple[str, float]]:
+        """As the engine ranks them."""
+        filters = WordFilters(contact_ids=scope.buckets, kinds=scope.types)
+        return await self._words.search(
+            [_bucket(tenant, agent_id, ContentClass.DOCUMENT)], terms, filters, limit=limit
+        )
+
     async def features(
         self, tenant: str, agent_id: str, item_ids: Sequence[str]
     ) -> dict[str, IndexedMessage]:
@@ -142,7 +152,7 @@ def message_words(document: MessageDocument) -> WordDocument:
 
 
 def memory_words(document: MemoryDocument) -> WordDocument:
-    """A memory as an engine keeps it."""
+    """A memory, or a part of a document, as an engine keeps it."""
     return WordDocument(
         item_id=document.memory_id,
         terms=document.terms,

@@ -93,9 +93,11 @@ class Memories:
         return len(gone)
 
     async def standing(self, tenant: str, scope: Scope, limit: int) -> list[Memory]:
-        """Pinned ones, then by relevance."""
+        """Pinned ones, then by relevance, as it was when memories changed last (G-1)."""
         now = self._clock()
-        return by_relevance(await self._store.standing(tenant, scope, now), now)[:limit]
+        return await self._store.standing_choice(
+            tenant, scope, limit, now, lambda memories: by_relevance(memories, now)
+        )
 
     async def count_access(self, tenant: str, agent_id: str, memory_ids: Sequence[str]) -> None:
         """Counts memories that were placed in a prompt."""

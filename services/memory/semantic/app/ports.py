@@ -217,6 +217,20 @@ class MemoryStore(Protocol):
     ) -> list[Memory]:
         """Live memories that are not tasks: pinned ones, and the most recently accessed or written."""
 
+    async def standing_choice(
+        self,
+        tenant: str,
+        scope: Scope,
+        limit: int,
+        now: datetime,
+        choose: Callable[[Sequence[Memory]], Sequence[Memory]],
+    ) -> list[Memory]:
+        """What `choose` made of `standing` when memories of the scope changed last, at most so many.
+
+        The same until one is written, changed or forgotten, or begins or ends to hold; accesses are no
+        changes.
+        """
+
     async def count_access(
         self, tenant: str, agent_id: str, memory_ids: Sequence[str], now: datetime
     ) -> None:
@@ -228,8 +242,11 @@ class MemoryStore(Protocol):
     async def note_messages(self, tenant: str, agent_id: str, highest: Mapping[str, int]) -> None:
         """Records the highest sequence number indexed, by conversation."""
 
-    async def known_conversations(self) -> list[KnownConversation]:
-        """All that were ever indexed, of every tenant."""
+    async def known_conversations(
+        self, after: KnownConversation | None, limit: int
+    ) -> list[KnownConversation]:
+        """Of those that were ever indexed, of every tenant, the next after one (None: the first), in order
+        of tenant, agent and id."""
 
     async def enqueue_messages(self, known: KnownConversation, sequences: Sequence[int], suffix: str) -> None:
         """Enqueues index jobs under keys ending in `suffix`."""

@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 
 import structlog
 
-from services.kit.errors import DataFlowRefused, DependencyDown
+from services.kit.errors import DependencyDown
 from services.kit.times import Clock
+from services.memory.semantic.app.channels import KEYWORD, VECTOR, Channels, Ranked, usable
 from services.memory.semantic.app.generations import Generation, Generations
 from services.memory.semantic.app.hyde import HYDE, Hyde
 from services.memory.semantic.app.item_ports import ItemIndex
@@ -30,18 +31,9 @@ from services.memory.semantic.domain.vectors import Bucket, ContentClass, Filter
 from services.memory.semantic.domain.vectors import ranked as best_first
 from services.memory.semantic.domain.wording import subject
 
-VECTOR, KEYWORD, KEY, MESSAGES = "vector", "keyword", "key", "messages"
+KEY, MESSAGES = "key", "messages"
 MAX_FILL = 20  # S-10
 QUERY_WORD = re.compile(r"[a-z0-9]+(?:[._:-][a-z0-9]+)*")
-
-GREATEST_SCORE = (2 - 2**-23) * 2.0**127
-"""S-11: the greatest number that a float of the protos holds."""
-
-Ranked = list[tuple[str, float]]
-
-
-class Unusable(Exception):
-    """A channel's answer makes no sense."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,14 +83,6 @@ class _Asked:
     depth: int
 
 
-@dataclass(slots=True, kw_only=True)
-class Answers:
-    """Ranked lists by channel, and the channels that failed with a constant cause."""
-
-    lists: dict[str, Ranked] = field(default_factory=dict)
-    failures: dict[str, str] = field(default_factory=dict)
-
-
 class Recall:
     """Asks channels in parallel; works as long as one of them does."""
 
@@ -118,6 +102,9 @@ class Recall:
         self._items = items
         self._generations = generations
         self._settings = settings
+        self._channels = Channels(
+            seconds=settings.channel_seconds, head_start_seconds=settings.head_start_seconds
+        )
         self._clock = clock
         self._hyde = hyde
         self._remote = remote
@@ -149,7 +136,7 @@ class Recall:
             as_of=as_of,
             depth=depth or self._settings.depth,
         )
-        answers = await self._ask(await self._memory_channels(asked, query, strategy))
+        answers = await self._channels.ask(await self._memory_channels(asked, query, strategy))
         ids = list(dict.fromkeys(id_ for ranked in answers.lists.values() for id_, _ in ranked))
         hits: list[Hit] = []
 
@@ -222,7 +209,7 @@ class Recall:
             channels[VECTOR] = lambda: self._message_vectors(tenant, agent_id, words, authors, scope, depth)
         if keyword and strategy.uses(KEYWORD):
             channels[KEYWORD] = lambda: self._items.search_messages(tenant, agent_id, terms, scope, depth)
-        answers = await self._ask(channels)
+        answers = await self._channels.ask(channels)
         ids = list(dict.fromkeys(id_ for ranked in answers.lists.values() for id_, _ in ranked))
         features = await self._admitted(tenant, agent_id, ids, scope)
         lists = {name: [(i, s) for i, s in ranked if i in features] for name, ranked in answers.lists.items()}
@@ -257,41 +244,6 @@ class Recall:
         except (TimeoutError, DependencyDown) as error:
             self._log.warning("rereading_left_out", error=type(error).__name__)
             return {}
-
-    async def _ask(self, channels: Mapping[str, Callable[[], Awaitable[Ranked]]]) -> Answers:
-        wait = self._settings.head_start_seconds if VECTOR in channels else 0.0
-        results = await asyncio.gather(
-            *(self._one(name, ask, 0.0 if name == VECTOR else wait) for name, ask in channels.items())
-        )
-        answers = Answers()
-        for name, ranked, cause in results:
-            if ranked is None:
-                answers.failures[name] = cause
-            else:
-                answers.lists[name] = ranked
-        if channels and not answers.lists:
-            raise DependencyDown("no channel of recall answers")
-        return answers
-
-    async def _one(
-        self, name: str, ask: Callable[[], Awaitable[Ranked]], wait: float
-    ) -> tuple[str, Ranked | None, str]:
-        try:
-            async with asyncio.timeout(self._settings.channel_seconds):
-                if wait:
-                    await asyncio.sleep(wait)
-                return name, _usable(await ask()), ""
-        except Unusable:
-            cause = "gave no usable answer"
-            self._log.warning("channel_unusable", channel=name)
-        except TimeoutError:
-            cause = "timed out"
-        except DataFlowRefused:
-            cause = "kept in by the data-flow policy"
-        except Exception as error:  # noqa: BLE001 - one channel's fault must not be recall's: logged and named
-            cause = "not available"
-            self._log.warning("channel_failed", channel=name, error=type(error).__name__)
-        return name, None, cause
 
     async def _memory_vectors(self, asked: _Asked, serving: Generation, vector: Awaitable[bytes]) -> Ranked:
         wanted, depth = await vector, asked.depth
@@ -340,7 +292,7 @@ class Recall:
         """
         tenant, scope = asked.tenant, asked.scope
         where = MessageScope(contact_ids=scope.read_buckets)
-        found = _usable(
+        found = usable(
             await self._items.search_messages(
                 tenant, scope.agent_id, terms, where, self._settings.message_depth
             )
@@ -365,13 +317,6 @@ class Recall:
         )
         spare = [memory for memory in by_relevance(standing, asked.now) if memory.id not in known]
         return [MemoryHit(memory=memory, hit=None) for memory in spare[: min(MAX_FILL, limit - len(hits))]]
-
-
-def _usable(ranked: Ranked) -> Ranked:
-    """Raises Unusable for scores by which nothing can be ranked, or that a caller could not be told."""
-    if all(abs(score) <= GREATEST_SCORE for _, score in ranked):  # false for NaN
-        return ranked
-    raise Unusable
 
 
 def _candidate(message: IndexedMessage) -> Candidate:

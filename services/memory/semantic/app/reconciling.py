@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
@@ -13,6 +14,7 @@ import structlog
 from services.kit.errors import DependencyDown
 from services.kit.ids import new_id
 from services.kit.times import Clock
+from services.memory.semantic.app.document_upkeep import DocumentUpkeep
 from services.memory.semantic.app.generation_ports import RESTORE
 from services.memory.semantic.app.generations import Generations
 from services.memory.semantic.app.item_ports import ItemIndex
@@ -27,6 +29,8 @@ PAGE = 1000
 FIRST_PAUSE_SECONDS = 0.5
 MAX_PAUSE_SECONDS = 30.0
 LOSS_POLL_SECONDS = 1.0
+RENEW_SECONDS = 5.0
+"""Between two renewals of a lease that lasts for six times as long (FillSettings.lease_seconds)."""
 
 
 class Turns(Protocol):
@@ -64,7 +68,12 @@ class Reconciler:
         turns: Turns,
         wake: Callable[[], None],
         clock: Clock,
+        renew_seconds: float = RENEW_SECONDS,
+        documents: DocumentUpkeep | None = None,
     ) -> None:
+        """Without `documents`, derived documents are let alone."""
+        self._documents = documents
+        self._renew_seconds = renew_seconds
         self._store = store
         self._items = items
         self._generations = generations
@@ -102,6 +111,30 @@ class Reconciler:
         """Makes a lost index again and has it filled, unless another replica does, or did."""
         if not await self._turns.take(RESTORE):
             return
+        try:
+            async with asyncio.timeout(None) as ours:
+                renewing = asyncio.create_task(self._renew(ours))
+                try:
+                    await self._make_again(suffix)
+                finally:
+                    renewing.cancel()
+        except TimeoutError:
+            if not ours.expired():
+                raise
+            self._log.warning("restore_taken_over")
+            return
+        await self._turns.give(RESTORE)
+
+    async def _renew(self, ours: asyncio.Timeout) -> None:
+        """Keeps the lease, however long the work takes; ends the work once the lease is another's."""
+        while True:
+            await asyncio.sleep(self._renew_seconds)
+            with suppress(DependencyDown):
+                if not await self._turns.take(RESTORE):
+                    ours.reschedule(asyncio.get_running_loop().time())
+                    return
+
+    async def _make_again(self, suffix: str) -> None:
         vectors = self._generations.active.vectors
         was_whole = await self._items.whole()
         await self._items.set_whole(False)  # whoever stops from here on begins again at the next start
@@ -111,7 +144,6 @@ class Reconciler:
             await self._reconcile(suffix)
         else:
             await self._items.set_whole(True)
-        await self._turns.give(RESTORE)
 
     async def _reconcile(self, suffix: str) -> None:
         whole = self._generations.active.vectors.opened_clean and await self._items.whole()
@@ -121,6 +153,7 @@ class Reconciler:
         count = await self._lost_messages(suffix)
         if not whole:
             count += await self._lost_memories(suffix)
+            count += await self.lost_documents(suffix)
             count += await self._compare_vectors(suffix)
             await self._items.set_whole(True)
         if count:
@@ -130,9 +163,8 @@ class Reconciler:
     async def _lost_messages(self, suffix: str) -> int:
         """Messages that were indexed once and are not registered now."""
         count = 0
-        known = await self._store.known_conversations()
-        for start in range(0, len(known), PAGE):
-            for behind in await self._behind(known[start : start + PAGE]):
+        async for page in _resting(self._known()):
+            for behind in await self._behind(page):
                 missing = await self._items.missing(
                     behind.tenant,
                     behind.agent_id,
@@ -144,6 +176,13 @@ class Reconciler:
                     await self._store.enqueue_messages(behind, missing, suffix)
                     count += len(missing)
         return count
+
+    async def _known(self) -> AsyncIterator[Sequence[KnownConversation]]:
+        """Pages of all conversations."""
+        after = None
+        while page := await self._store.known_conversations(after, PAGE):
+            yield page
+            after = page[-1]
 
     async def _behind(self, page: Sequence[KnownConversation]) -> list[KnownConversation]:
         """Those that are not registered without a gap up to where they were indexed."""
@@ -164,6 +203,14 @@ class Reconciler:
     async def _lost_memories(self, suffix: str) -> int:
         """Memories that are not registered in the class where they belong."""
         return sum([await self.lost_of(page, suffix) async for page in _resting(self._kept())])
+
+    async def lost_documents(self, suffix: str, tenant: str = "", agent_id: str = "") -> int:
+        """Documents that are not wholly registered; of all, or of an agent."""
+        if self._documents is None:
+            return 0
+        documents = self._documents
+        pages = _resting(documents.pages(tenant, agent_id))
+        return sum([await documents.lost_of(page, suffix) async for page in pages])
 
     async def _kept(self) -> AsyncIterator[Sequence[KeptMemory]]:
         """Pages of all memories."""
@@ -196,23 +243,22 @@ class Reconciler:
         return sum([(await self.compare(bucket, suffix)).lost for bucket in await self._strangers.buckets()])
 
     async def compare(self, bucket: Bucket, suffix: str) -> Compared:
-        """One class of an agent's items, as above. Raises DependencyDown."""
-        of_memories = bucket.content in MEMORY_CLASSES
-        held: set[str] = set()
-        gone: set[str] = set()
-        async for page in _resting(self._held(bucket)):
-            held.update(page)
-            if of_memories:
-                gone |= await self._strangers.take_out(bucket, page)
+        """One class of an agent's items, as above, a page at a time. Raises DependencyDown."""
+        active, seen_to = self._generations.active, self._strangers.sees_to(bucket.content)
+        gone = 0
+        if seen_to:  # what is taken out is registered no more: nothing counts twice
+            async for page in _resting(self._held(bucket)):
+                gone += len(await self._strangers.take_out(bucket, page))
         count = 0
         async for page in _resting(self._registered(bucket)):
+            held = await active.held(bucket, page)
             unseen = [item_id for item_id in page if item_id not in held]
-            strangers = await self._strangers.take_out(bucket, unseen) if of_memories else set()
-            gone |= strangers
+            strangers = await self._strangers.take_out(bucket, unseen) if seen_to else set()
+            gone += len(strangers)
             lost = [item_id for item_id in unseen if item_id not in strangers]
             await self._enqueue(bucket, lost, suffix)
             count += len(lost)
-        return Compared(lost=count, strangers=len(gone))
+        return Compared(lost=count, strangers=gone)
 
     async def _held(self, bucket: Bucket) -> AsyncIterator[Sequence[str]]:
         """Pages of what has a vector."""
@@ -234,6 +280,10 @@ class Reconciler:
     async def _enqueue(self, bucket: Bucket, lost: Sequence[str], suffix: str) -> None:
         if bucket.content in MEMORY_CLASSES:
             await self._store.enqueue_memories(bucket.tenant, bucket.agent, lost, suffix)
+            return
+        if bucket.content is ContentClass.DOCUMENT:
+            if self._documents is not None:
+                await self._documents.enqueue(bucket, lost, suffix)
             return
         by_conversation: dict[str, list[int]] = defaultdict(list)
         for item_id in lost:

@@ -8,6 +8,8 @@ from datetime import datetime
 from enum import IntEnum
 from typing import Protocol
 
+from services.memory.semantic.domain.documents import DocumentSource
+
 
 class ReindexState(IntEnum):
     """How a reindex stands; one that is running when the service stops goes on when it starts."""
@@ -18,7 +20,7 @@ class ReindexState(IntEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Position:
-    """What was done last: one agent after the other, its messages first, then its memories."""
+    """What was done last: one agent after the other, its messages, then its memories, then its documents."""
 
     agent_id: str = ""
     conversation_id: str = ""
@@ -26,6 +28,8 @@ class Position:
     messages_done: bool = False
     number: int = 0
     """Of the memory."""
+    memories_done: bool = False
+    document_key: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +73,7 @@ class Canonical(Protocol):
     """Everything of a tenant that should be indexed, in pages."""
 
     async def agents(self, tenant: str) -> Sequence[str]:
-        """Those with memories or with messages that were indexed once, in order."""
+        """Those with memories, documents, or messages that were indexed once, in order."""
 
     async def conversations(
         self, tenant: str, agent_id: str, first: str, limit: int
@@ -78,6 +82,11 @@ class Canonical(Protocol):
 
     async def memories(self, tenant: str, agent_id: str, after: int, limit: int) -> Sequence[tuple[int, str]]:
         """Numbers and ids of memories, in order, after a number; past ones too."""
+
+    async def documents(
+        self, tenant: str, agent_id: str, after: str, limit: int
+    ) -> Sequence[tuple[str, DocumentSource]]:
+        """Keys and sources of documents, in order, after a key."""
 
 
 def lease_of(tenant: str) -> str:

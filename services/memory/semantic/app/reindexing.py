@@ -23,7 +23,6 @@ from services.memory.semantic.app.reindex_ports import (
     lease_of,
 )
 from services.memory.semantic.app.strangers import Strangers
-from services.memory.semantic.domain.vectors import MEMORY_CLASSES
 
 STEP = 64
 """Items indexed at a time, as many as a batch of jobs has: what a fresh write may have to wait behind."""
@@ -134,7 +133,11 @@ class Reindexer:
                 async for step in self._message_steps(run.tenant, at):
                     yield step
                 at = Position(agent_id=agent_id, messages_done=True)
-            async for step in self._memory_steps(run.tenant, at):
+            if not at.memories_done:
+                async for step in self._memory_steps(run.tenant, at):
+                    yield step
+                at = Position(agent_id=agent_id, messages_done=True, memories_done=True)
+            async for step in self._document_steps(run.tenant, at):
                 yield step
 
     async def _message_steps(self, tenant: str, at: Position) -> AsyncIterator[_Step]:
@@ -164,11 +167,17 @@ class Reindexer:
             at = replace(at, number=page[-1][0])
             yield _Step(items=[MemoryItem(memory_id=memory_id) for _, memory_id in page], position=at)
 
+    async def _document_steps(self, tenant: str, at: Position) -> AsyncIterator[_Step]:
+        """By their sources: what is written at once is read at once."""
+        while page := await self._canonical.documents(tenant, at.agent_id, at.document_key, STEP):
+            at = replace(at, document_key=page[-1][0])
+            yield _Step(items=[source for _, source in page], position=at)
+
     async def _clean(self, run: Reindexing) -> None:
-        """Takes out what is left of memories that are gone, or are in the other class by now."""
+        """Takes out what is left of items that are gone, or are in another class by now."""
         for bucket in await self._strangers.buckets():
             theirs = bucket.tenant == run.tenant and run.agent_id in ("", bucket.agent)
-            if theirs and bucket.content in MEMORY_CLASSES:
+            if theirs and self._strangers.sees_to(bucket.content):
                 if not await self._replica.keep(lease_of(run.tenant)):
                     return  # whoever has it now does this too
                 for generation in self._generations.written:

@@ -47,11 +47,15 @@ DONE = SyncOutcome()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """Rows that are held now, with the revision that was acknowledged (0: none), and ids of those that
-    somebody else holds."""
+    """Rows that are held until a moment, with the revision that was acknowledged (0: none), and ids of those
+    that somebody else holds.
+
+    The moment tells this claim from a later one: who is late changes nothing that somebody else holds.
+    """
 
     held: Mapping[str, int]
     busy: frozenset[str]
+    until: datetime
 
 
 class RemoteCopies(Protocol):
@@ -69,14 +73,14 @@ class RemoteCopies(Protocol):
     ) -> Claim:
         """Holds rows until a moment: of `known` those that are there, of `new` all, made if need be."""
 
-    async def settle(self, tenant: str, agent_id: str, revisions: Mapping[str, int]) -> None:
-        """Acknowledges revisions of rows that are held, and lets them go."""
+    async def settle(self, tenant: str, agent_id: str, revisions: Mapping[str, int], held: datetime) -> None:
+        """Acknowledges revisions of rows that are held until that moment, and lets them go."""
 
-    async def release(self, tenant: str, agent_id: str, memory_ids: Sequence[str]) -> None:
-        """Lets rows go as they are."""
+    async def release(self, tenant: str, agent_id: str, memory_ids: Sequence[str], held: datetime) -> None:
+        """Lets rows go as they are, as far as they are held until that moment."""
 
-    async def drop(self, tenant: str, agent_id: str, memory_ids: Sequence[str]) -> None:
-        """Deletes rows: the remote memory has these no more."""
+    async def drop(self, tenant: str, agent_id: str, memory_ids: Sequence[str], held: datetime) -> None:
+        """Deletes rows that are held until that moment: the remote memory has these no more."""
 
     async def agents(self) -> list[tuple[str, str]]:
         """Tenants and agents that have memories or copies."""
@@ -174,13 +178,13 @@ class Syncing:
                 fresh = await self._lasting(tenant, agent_id, list(claim.held))
                 await self._send(tenant, agent_id, claim, list(fresh.values()), unsettled)
                 gone = [id_ for id_ in claim.held if id_ not in fresh]
-                await self._delete(tenant, agent_id, gone, unsettled)
+                await self._delete(tenant, agent_id, gone, unsettled, claim.until)
         except TimeoutError:
             raise Unanswered from None
         except Unanswered:
             raise
         except Exception:
-            await self._copies.release(tenant, agent_id, sorted(unsettled))
+            await self._copies.release(tenant, agent_id, sorted(unsettled), claim.until)
             raise
 
     async def run(self) -> None:
@@ -196,36 +200,49 @@ class Syncing:
     async def sweep(self) -> bool:
         """Brings the remote memory up to date, as far as policies let it; False if something failed.
 
-        An agent whose request it refuses does not keep the others from being served.
+        A memory that it refuses does not keep the others from being served.
         """
         well = True
         try:
             for tenant, agent_id in await self._copies.agents():
-                try:
-                    await self._sweep(tenant, agent_id)
-                except Rejected as error:
-                    self._log.warning("sync_rejected", reason=error.reason)
-                    well = False
+                well = await self._sweep(tenant, agent_id) and well
         except PalimpsestError as error:
             self._log.warning("sync_failed", reason=error.reason)
             return False
         return well
 
-    async def _sweep(self, tenant: str, agent_id: str) -> None:
-        count = await self._drain(tenant, agent_id, self._copies.lapsed)
+    async def _sweep(self, tenant: str, agent_id: str) -> bool:
+        """False where the remote memory refused one."""
+        count, refused = await self._drain(tenant, agent_id, self._copies.lapsed)
         settings = await self._policy.of(tenant, agent_id)
         if settings.known and settings.remote and self._policy.allows(settings):
-            count += await self._drain(tenant, agent_id, self._copies.behind)
+            sent, more = await self._drain(tenant, agent_id, self._copies.behind)
+            count, refused = count + sent, refused + more
         if count:
             self._log.info("synced", memories=count)
+        return not refused
 
-    async def _drain(self, tenant: str, agent_id: str, page: Page) -> int:
-        count, after = 0, ""
+    async def _drain(self, tenant: str, agent_id: str, page: Page) -> tuple[int, int]:
+        """How many were brought up to date, and how many the remote memory refused."""
+        count, refused, after = 0, 0, ""
         while ids := await page(tenant, agent_id, after, BATCH, self._clock()):
             after = ids[-1]
+            done, bad = await self._in_halves(tenant, agent_id, ids)
+            count, refused = count + done, refused + bad
+        return count, refused
+
+    async def _in_halves(self, tenant: str, agent_id: str, ids: Sequence[str]) -> tuple[int, int]:
+        """As `_drain`; a batch that is refused is halved until it is one memory's fault."""
+        try:
             outcomes = await self.sync(tenant, agent_id, ids)
-            count += sum(not outcome.error for outcome in outcomes)
-        return count
+        except Rejected as error:
+            if len(ids) == 1:
+                self._log.warning("sync_rejected", reason=error.reason)
+                return 0, 1
+            middle = len(ids) // 2
+            halves = [await self._in_halves(tenant, agent_id, half) for half in (ids[:middle], ids[middle:])]
+            return sum(done for done, _ in halves), sum(bad for _, bad in halves)
+        return sum(not outcome.error for outcome in outcomes), 0
 
     async def _lasting(self, tenant: str, agent_id: str, ids: Sequence[str]) -> dict[str, Memory]:
         found = await self._store.get(tenant, agent_id, ids) if ids else {}
@@ -250,10 +267,10 @@ class Syncing:
         return {id_: SyncOutcome(error=KEPT, refused=True) for id_ in lasting}, []
 
     async def _claim(self, tenant: str, agent_id: str, known: Sequence[str], new: Sequence[str]) -> Claim:
-        if not known and not new:
-            return Claim(held={}, busy=frozenset())
         now = self._clock()
         until = now + timedelta(seconds=self._held_seconds)
+        if not known and not new:
+            return Claim(held={}, busy=frozenset(), until=until)
         return await self._copies.claim(tenant, agent_id, known, new, now=now, until=until)
 
     async def _send(
@@ -265,11 +282,16 @@ class Syncing:
             await self._provider.remember(tenant, agent_id, newer)
             await self._provider.flush(tenant, agent_id)
         revisions = {memory.id: memory.revision for memory in fresh}
-        await self._copies.settle(tenant, agent_id, revisions)
+        await self._copies.settle(tenant, agent_id, revisions, claim.until)
         unsettled -= revisions.keys()
 
     async def _delete(
-        self, tenant: str, agent_id: str, memory_ids: Sequence[str], unsettled: set[str]
+        self,
+        tenant: str,
+        agent_id: str,
+        memory_ids: Sequence[str],
+        unsettled: set[str],
+        held: datetime,
     ) -> None:
         for start in range(0, len(memory_ids), DELETIONS_AT_ONCE):
             some = memory_ids[start : start + DELETIONS_AT_ONCE]
@@ -277,7 +299,7 @@ class Syncing:
                 *(self._provider.forget(tenant, agent_id, id_) for id_ in some), return_exceptions=True
             )
             gone = [id_ for id_, result in zip(some, results, strict=True) if result is None]
-            await self._copies.drop(tenant, agent_id, gone)
+            await self._copies.drop(tenant, agent_id, gone, held)
             unsettled -= set(gone)
             failed = [result for result in results if isinstance(result, BaseException)]
             if failed:

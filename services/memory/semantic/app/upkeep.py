@@ -64,9 +64,11 @@ class Upkeep:
         """A page of a tenant's agents, or of every tenant's."""
         return await self._store.agents(tenant, after, limit)
 
-    async def recent(self, tenant: str, agent_id: str, since: datetime, limit: int) -> list[Memory]:
-        """Live memories that were written since then, newest first."""
-        return await self._store.recent(tenant, agent_id, since, limit, self._clock())
+    async def recent(
+        self, tenant: str, agent_id: str, since: datetime, limit: int, *, until: datetime | None = None
+    ) -> list[Memory]:
+        """Live memories that were written since then, until a moment or now, newest first."""
+        return await self._store.recent(tenant, agent_id, since, limit, self._clock(), until=until)
 
     async def decay(self, tenant: str, agent_id: str, day: datetime | None, *, dry: bool) -> int:
         """How many memories lost confidence (S-14); again on the same day, none."""

@@ -45,9 +45,16 @@ class UpkeepStore(Protocol):
         """A page of a tenant's agents, or of every tenant's (None), in their order."""
 
     async def recent(
-        self, tenant: str, agent_id: str, since: datetime, limit: int, now: datetime
+        self,
+        tenant: str,
+        agent_id: str,
+        since: datetime,
+        limit: int,
+        now: datetime,
+        *,
+        until: datetime | None = None,
     ) -> list[Memory]:
-        """Live memories of every scope that were written since then, newest first."""
+        """Live memories of every scope that were written since then, and not after `until`, newest first."""
 
     async def decay(self, tenant: str, agent_id: str, now: datetime, *, dry: bool) -> int:
         """Lowers the confidence of live memories that are unused (S-14), unless they decayed on `now`'s day

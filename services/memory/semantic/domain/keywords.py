@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from services.memory.semantic.domain.items import MessageScope
-from services.memory.semantic.domain.memory import Kind
 
 NO_KIND = 0
-"""The kind of what is no memory."""
+"""The kind of a message."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +27,7 @@ class WordDocument:
     ends: datetime | None = None
     """Until when a memory holds, itself excluded; None: no end is known."""
     kind: int = NO_KIND
+    """Of a memory, or the type of a document."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +41,7 @@ class WordFilters:
     conversation_id: str = ""
     roles: frozenset[int] = frozenset()
     authors: frozenset[str] = frozenset()
-    kinds: frozenset[Kind] = frozenset()
+    kinds: frozenset[int] = frozenset()
     start: datetime | None = None
     end: datetime | None = None
     """Exclusive."""

@@ -39,7 +39,14 @@ def _differ(kept: Reading, other: Reading) -> bool:
     dated = kept.values.dated or other.values.dated
     done = dated and kept.verb_stem != other.verb_stem  # a state is told by many verbs, what was done by one
     timed = any(kept.has(cue) != other.has(cue) for cue in _TIMED) or kept.happened != other.happened
-    return slots or done or timed or _order(kept, other) != _order(other, kept)
+    named = _is_name_and_thing(kept, other) or _is_name_and_thing(other, kept)
+    return slots or done or timed or named or _order(kept, other) != _order(other, kept)
+
+
+def _is_name_and_thing(one: Reading, other: Reading) -> bool:
+    """Whether a name of one is no name in the other: Biscuit the dog, and biscuits that it likes."""
+    things = {token.stem for token in other.tokens if not token.name} - other.names
+    return not one.names.isdisjoint(things)
 
 
 def _order(reading: Reading, other: Reading) -> list[str]:

@@ -107,17 +107,19 @@ def _context(looked: Sequence[_Looked], asked: Collection[str], reach: int) -> d
     total = sum(rarity.values())
     places = {_place(one.candidate, 0): one.held for one in looked if one.candidate.sequence is not None}
     shares: dict[str, float] = {}
+    steps = [step for step in range(-reach, reach + 1) if step]
     for one in looked:
-        around: set[str] = set()
+        around: list[frozenset[str]] = []
         if one.candidate.sequence is not None:
-            around.update(*(places.get(_place(one.candidate, step), ()) for step in _steps(reach)))
-        lent = sum(rarity[term] for term in rarity if term in around and term not in one.held)
+            near = (places.get(_place(one.candidate, step)) for step in steps)
+            around = [held for held in near if held]
+        lent = sum(
+            amount
+            for term, amount in rarity.items()
+            if term not in one.held and any(term in held for held in around)
+        )
         shares[one.id] = lent / total if total else 0.0
     return shares
-
-
-def _steps(reach: int) -> list[int]:
-    return [step for step in range(-reach, reach + 1) if step]
 
 
 def _place(candidate: Candidate, step: int) -> tuple[object, ...]:

@@ -30,6 +30,8 @@ class ContentClass(StrEnum):
     MESSAGE = "message"
     PAST = "past"
     """A memory that lasts no more but is kept, superseded or ended: searched as of a moment (S-8)."""
+    DOCUMENT = "document"
+    """A part of a derived document (S-13)."""
 
 
 MEMORY_CLASSES = (ContentClass.MEMORY, ContentClass.PAST)

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from google.protobuf.timestamp_pb2 import Timestamp
 from palimpsest.common.v1 import recall_pb2, resources_pb2
+from palimpsest.search.v1 import search_pb2
 from palimpsest.semantic.v1 import semantic_pb2 as pb
 
 from services.kit import paging
@@ -25,6 +26,7 @@ from services.memory.semantic.app.ports import (
 from services.memory.semantic.app.recall import MemoryHit, MessageHit
 from services.memory.semantic.app.syncing import SyncOutcome
 from services.memory.semantic.app.waiting import MemoryMark, MessageMark, Unindexed
+from services.memory.semantic.domain.documents import DocumentSource, DocumentType
 from services.memory.semantic.domain.fusion import REFERENCE_WEIGHTS, Default, Hit, Reference, Strategy
 from services.memory.semantic.domain.items import MessageScope, Progress
 from services.memory.semantic.domain.memory import (
@@ -272,7 +274,8 @@ def strategy(message: recall_pb2.FusionStrategy) -> Strategy:
 
 
 def chosen(
-    request: pb.RecallMemoriesRequest | pb.RecallMessagesRequest, settings: EffectiveSettings
+    request: pb.RecallMemoriesRequest | pb.RecallMessagesRequest | search_pb2.SearchDocumentsRequest,
+    settings: EffectiveSettings,
 ) -> Strategy:
     """The request's strategy, else the agent's (G-12), else the measured default."""
     choice = settings.fusion
@@ -370,7 +373,9 @@ def unindexed(outcome: Unindexed) -> resources_pb2.Unindexed:
 
 
 def item(message: pb.IndexItem) -> Item:
-    """A message or a memory."""
+    """A message, a memory, or a source of documents."""
+    if message.WhichOneof("item") == "document":
+        return DocumentSource(type=DocumentType(message.document.type), subject=message.document.subject)
     if message.WhichOneof("item") == "message":
         return MessageItem(conversation_id=message.message.conversation_id, sequence=message.message.sequence)
     return MemoryItem(memory_id=message.memory.memory_id)

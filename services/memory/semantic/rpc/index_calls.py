@@ -9,13 +9,10 @@ from palimpsest.semantic.v1 import semantic_pb2 as pb
 
 from services.kit.context import current_principal
 from services.kit.errors import NotAllowed
-from services.kit.identity import Role
 from services.kit.times import to_timestamp
 from services.memory.semantic.app.generations import Generation, Generations
 from services.memory.semantic.app.reindex_ports import Reindexing
 from services.memory.semantic.app.reindexing import Reindexer
-
-ROLES = {"Reindex": Role.ADMIN, "GetReindex": Role.ADMIN, "GetIndexStatus": Role.OPERATOR}
 
 
 class IndexCalls:

@@ -9,7 +9,6 @@ from palimpsest.semantic.v1 import semantic_pb2 as pb
 from palimpsest.semantic.v1 import semantic_pb2_grpc
 
 from services.kit.context import current_principal
-from services.kit.identity import Role
 from services.kit.policy import Policies
 from services.memory.semantic.app.following import Indexing
 from services.memory.semantic.app.generations import Generations
@@ -20,30 +19,12 @@ from services.memory.semantic.app.recall import Recall
 from services.memory.semantic.app.reindexing import Reindexer
 from services.memory.semantic.app.syncing import Syncs
 from services.memory.semantic.app.waiting import Waiter
-from services.memory.semantic.rpc import convert, index_calls
+from services.memory.semantic.rpc import convert
 from services.memory.semantic.rpc.index_calls import IndexCalls
 
 DEFAULT_STANDING = 20  # S-10
 
-ROLES = index_calls.ROLES | {
-    "Remember": Role.WRITER,
-    "GetMemory": Role.READER,
-    "GetMemoryByKey": Role.READER,
-    "ListMemories": Role.READER,
-    "UpdateMemory": Role.WRITER,
-    "ForgetMemory": Role.WRITER,
-    "ListMemoryVersions": Role.READER,
-    "UndoSupersession": Role.WRITER,
-    "ListContradictions": Role.READER,
-    "ResolveContradiction": Role.WRITER,
-    "RecallMemories": Role.READER,
-    "RecallMessages": Role.READER,
-    "SelectStandingMemories": Role.READER,
-    "CountAccess": Role.READER,
-    "Index": Role.SERVICE,
-    "SyncMemories": Role.SERVICE,
-    "GetIndexProgress": Role.READER,
-}
+DESCRIPTOR = pb.DESCRIPTOR.services_by_name["SemanticService"]
 
 
 class SemanticServicer(IndexCalls, semantic_pb2_grpc.SemanticServiceServicer):

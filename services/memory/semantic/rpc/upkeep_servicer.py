@@ -13,8 +13,8 @@ from palimpsest.semantic.v1 import upkeep_pb2_grpc
 from services.kit import paging
 from services.kit.context import current_principal
 from services.kit.errors import InvalidField, InvalidPageToken
-from services.kit.identity import Role
-from services.kit.serving import Face
+from services.kit.serving import Face, roles_of
+from services.kit.tenants import SYSTEM_TENANT
 from services.kit.times import from_timestamp
 from services.memory.semantic.app.drift import DriftCheck
 from services.memory.semantic.app.upkeep import COMPARED, COSINE, Upkeep
@@ -22,7 +22,6 @@ from services.memory.semantic.app.upkeep_ports import ActiveAgent, Member
 from services.memory.semantic.rpc import convert
 
 DESCRIPTOR = pb.DESCRIPTOR.services_by_name["UpkeepService"]
-SYSTEM_TENANT = "system"
 """For whom a listing of agents spans all tenants; only services of the suite are let in here."""
 LISTING = "ListActiveAgents"
 DEFAULT_RECENT = 100
@@ -35,7 +34,7 @@ def face(upkeep: Upkeep, drift: DriftCheck) -> Face:
     return Face(
         name=DESCRIPTOR.full_name,
         add=partial(upkeep_pb2_grpc.add_UpkeepServiceServicer_to_server, UpkeepServicer(upkeep, drift)),
-        roles={method.name: Role.SERVICE for method in DESCRIPTOR.methods},
+        roles=roles_of(DESCRIPTOR),
     )
 
 
@@ -70,6 +69,7 @@ class UpkeepServicer(upkeep_pb2_grpc.UpkeepServiceServicer):
             request.agent_id,
             _time(request.since_time, "since_time"),
             request.limit or DEFAULT_RECENT,
+            until=_time(request.until_time, "until_time") if request.HasField("until_time") else None,
         )
         return pb.ListRecentMemoriesResponse(memories=map(convert.memory, found))
 
@@ -135,12 +135,13 @@ class UpkeepServicer(upkeep_pb2_grpc.UpkeepServiceServicer):
 
     async def CheckDrift(self, request: pb.CheckDriftRequest, context: Context) -> pb.CheckDriftResponse:
         """See the proto."""
-        drift = await self._drift.check(current_principal().tenant, request.agent_id)
+        drift = await self._drift.check(current_principal().tenant, request.agent_id, request.request_id)
         return pb.CheckDriftResponse(
             lost_messages=drift.messages,
             lost_memories=drift.memories,
             lost_vectors=drift.vectors,
             strangers=drift.strangers,
+            lost_documents=drift.documents,
         )
 
 

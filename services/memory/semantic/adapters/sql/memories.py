@@ -22,6 +22,7 @@ from services.memory.semantic.adapters.sql.memories_rows import (
     of_kinds,
 )
 from services.memory.semantic.adapters.sql.memories_writing import WriteRules, remember, set_pinned
+from services.memory.semantic.adapters.sql.standing_choices import Choose, choose_anew, kept
 from services.memory.semantic.app.ports import (
     KeptMemory,
     KnownConversation,
@@ -143,6 +144,15 @@ class SqlMemories:
             return []
         return await self._database.read(lambda: standing(tenant, scope, now, wanted, as_of))
 
+    async def standing_choice(
+        self, tenant: str, scope: Scope, limit: int, now: datetime, choose: Choose
+    ) -> list[Memory]:
+        """As it was made when memories changed last."""
+        found = await self._database.read(lambda: kept(tenant, scope, limit, now))
+        if found is None:
+            found = await self._database.write(lambda: choose_anew(tenant, scope, limit, now, choose))
+        return found
+
     async def count_access(
         self, tenant: str, agent_id: str, memory_ids: Sequence[str], now: datetime
     ) -> None:
@@ -180,12 +190,18 @@ class SqlMemories:
             )
         )
 
-    async def known_conversations(self) -> list[KnownConversation]:
+    async def known_conversations(
+        self, after: KnownConversation | None, limit: int
+    ) -> list[KnownConversation]:
         """Of every tenant."""
+        last = ("", "", "") if after is None else (after.tenant, after.agent_id, after.conversation_id)
         rows = await self._database.read(
             lambda: fetch(
                 "SELECT tenant, agent_id, conversation_id, highest_sequence FROM known_conversations"
-                " ORDER BY tenant, agent_id, conversation_id"
+                " WHERE (tenant, agent_id, conversation_id) > (?, ?, ?)"
+                " ORDER BY tenant, agent_id, conversation_id LIMIT ?",
+                *last,
+                limit,
             )
         )
         return [

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from services.kit.outbox import put_jobs
+from services.kit.refreshing import memories_changed, merges_outdated
 from services.kit.sql import Row, Script, execute_many, fetch
 from services.memory.semantic.adapters.index_jobs import index_job
 from services.memory.semantic.adapters.sql.memories_rows import COLUMNS, find, lock_keys, memories_of
-from services.memory.semantic.adapters.sql.supersessions import of_memories
+from services.memory.semantic.adapters.sql.supersessions import merged_from, of_memories
 from services.memory.semantic.app.ports import MemoryHistory
 
 MAX_VERSIONS = 1000
@@ -84,9 +85,11 @@ def forget(tenant: str, agent_id: str, memory_id: str) -> Script[list[str]]:
     if (yield from find(tenant, agent_id, memory_id)) is None:
         return []
     gone = yield from _replaced_within_key(tenant, agent_id, chosen.key, [chosen.contact_id])
+    merged = [id_ for id_ in (yield from merged_from(tenant, agent_id, list(gone))) if id_ not in gone]
     yield from delete(tenant, agent_id, list(gone))
     jobs = [index_job(agent_id, id_, row["revision"] + 1) for id_, row in gone.items()]
-    yield from put_jobs(tenant, jobs)
+    follow = [*memories_changed(agent_id, list(gone)), *merges_outdated(agent_id, merged)]
+    yield from put_jobs(tenant, [*jobs, *follow])
     return list(gone)
 
 

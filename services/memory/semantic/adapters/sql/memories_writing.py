@@ -21,6 +21,7 @@ from services.memory.semantic.adapters.sql.memories_rows import (
     memories_of,
 )
 from services.memory.semantic.adapters.sql.memories_told import is_new_telling
+from services.memory.semantic.adapters.sql.standing_choices import changed_by_hand
 from services.memory.semantic.adapters.sql.supersessions import Replacement, end
 from services.memory.semantic.app.ports import Remembered
 from services.memory.semantic.domain.memory import (
@@ -190,6 +191,8 @@ def set_pinned(
         pinned,
         *expected,
     )
+    if changed is not None:
+        yield from changed_by_hand(tenant, agent_id)
     found = yield from find_whole(tenant, agent_id, memory_id)
     if found is not None and changed is None and found.pinned != pinned:
         raise VersionConflict

@@ -9,6 +9,7 @@ from itertools import chain
 
 from services.kit.errors import StateConflict
 from services.kit.outbox import put_jobs
+from services.kit.refreshing import memories_changed
 from services.kit.sql import Script, fetch, first
 from services.kit.times import to_micros
 from services.memory.semantic.adapters.index_jobs import index_job
@@ -152,8 +153,9 @@ def undo_merge(tenant: str, agent_id: str, memory_id: str, now: datetime) -> Scr
     if made.source is not Source.CONSOLIDATION or made.superseded_by or not made.lasts(now):
         raise StateConflict(NO_MERGE)
     yield from delete(tenant, agent_id, [memory_id])
-    yield from put_jobs(tenant, [index_job(agent_id, memory_id, made.revision + 1)])
+    gone = index_job(agent_id, memory_id, made.revision + 1)
+    yield from put_jobs(tenant, [gone, *memories_changed(agent_id, [memory_id])])
     restored = []
     for row in rows:
-        restored.append((yield from undo(tenant, agent_id, row["memory_id"], now)))
+        restored.append((yield from undo(tenant, agent_id, row["memory_id"], now, apart=False)))
     return restored

@@ -17,6 +17,7 @@ from services.memory.semantic.app.reindex_ports import (
     ReindexState,
     lease_of,
 )
+from services.memory.semantic.domain.documents import DocumentSource, DocumentType
 
 COLUMNS = "tenant, id, agent_id, state, done, total, position, created, finished"
 
@@ -95,7 +96,7 @@ class SqlReindexes:
 
 
 class SqlCanonical:
-    """`Canonical` over the tables of memories and known conversations."""
+    """`Canonical` over the tables of memories, indexed documents and known conversations."""
 
     def __init__(self, database: SqlDatabase) -> None:
         self._database = database
@@ -105,7 +106,9 @@ class SqlCanonical:
         rows = await self._database.read(
             lambda: fetch(
                 "SELECT agent_id FROM known_conversations WHERE tenant = ?"
-                " UNION SELECT agent_id FROM memories WHERE tenant = ? ORDER BY agent_id",
+                " UNION SELECT agent_id FROM memories WHERE tenant = ?"
+                " UNION SELECT agent_id FROM indexed_documents WHERE tenant = ? ORDER BY agent_id",
+                tenant,
                 tenant,
                 tenant,
             )
@@ -143,6 +146,28 @@ class SqlCanonical:
         )
         return [(row["number"], row["memory_id"]) for row in rows]
 
+    async def documents(
+        self, tenant: str, agent_id: str, after: str, limit: int
+    ) -> Sequence[tuple[str, DocumentSource]]:
+        """See the port."""
+        rows = await self._database.read(
+            lambda: fetch(
+                "SELECT document_key, source_type, subject FROM indexed_documents"
+                " WHERE tenant = ? AND agent_id = ? AND document_key > ? ORDER BY document_key LIMIT ?",
+                tenant,
+                agent_id,
+                after,
+                limit,
+            )
+        )
+        return [
+            (
+                row["document_key"],
+                DocumentSource(type=DocumentType(row["source_type"]), subject=row["subject"]),
+            )
+            for row in rows
+        ]
+
 
 def _total(tenant: str, agent_id: str) -> Script[int]:
     where, values = _of_agent(agent_id)
@@ -155,7 +180,10 @@ def _total(tenant: str, agent_id: str) -> Script[int]:
     memories = yield from first(
         f"SELECT COUNT(*) AS n FROM memories WHERE tenant = ?{where}", tenant, *values
     )
-    return sum(int(row["n"]) for row in (messages, memories) if row is not None)
+    documents = yield from first(
+        f"SELECT COUNT(*) AS n FROM indexed_documents WHERE tenant = ?{where}", tenant, *values
+    )
+    return sum(int(row["n"]) for row in (messages, memories, documents) if row is not None)
 
 
 def _of_agent(agent_id: str) -> tuple[str, list[Value]]:

@@ -36,36 +36,40 @@ class SqlRemoteCopies:
         """See the port."""
         return await self._database.write(lambda: _claim(tenant, agent_id, known, new, now, until))
 
-    async def settle(self, tenant: str, agent_id: str, revisions: Mapping[str, int]) -> None:
+    async def settle(self, tenant: str, agent_id: str, revisions: Mapping[str, int], held: datetime) -> None:
         """See the port."""
-        rows = [(revision, tenant, agent_id, id_) for id_, revision in sorted(revisions.items())]
+        until = to_micros(held)
+        rows = [(revision, tenant, agent_id, id_, until) for id_, revision in sorted(revisions.items())]
         await self._database.write(
             lambda: execute_many(
                 "UPDATE remote_copies SET synced_revision = ?, held_until = 0"
-                f" WHERE {OF_AGENT} AND memory_id = ?",
+                f" WHERE {OF_AGENT} AND memory_id = ? AND held_until = ?",
                 rows,
             )
         )
 
-    async def release(self, tenant: str, agent_id: str, memory_ids: Sequence[str]) -> None:
+    async def release(self, tenant: str, agent_id: str, memory_ids: Sequence[str], held: datetime) -> None:
         """See the port."""
         await self._database.write(
             lambda: execute(
-                f"UPDATE remote_copies SET held_until = 0 WHERE {OF_AGENT} AND memory_id IN ??",
+                f"UPDATE remote_copies SET held_until = 0 WHERE {OF_AGENT} AND memory_id IN ??"
+                " AND held_until = ?",
                 tenant,
                 agent_id,
                 list(memory_ids),
+                to_micros(held),
             )
         )
 
-    async def drop(self, tenant: str, agent_id: str, memory_ids: Sequence[str]) -> None:
+    async def drop(self, tenant: str, agent_id: str, memory_ids: Sequence[str], held: datetime) -> None:
         """See the port."""
         await self._database.write(
             lambda: execute(
-                f"DELETE FROM remote_copies WHERE {OF_AGENT} AND memory_id IN ??",
+                f"DELETE FROM remote_copies WHERE {OF_AGENT} AND memory_id IN ?? AND held_until = ?",
                 tenant,
                 agent_id,
                 list(memory_ids),
+                to_micros(held),
             )
         )
 
@@ -147,7 +151,8 @@ def _claim(
         agent_id,
         list(free),
     )
-    return Claim(held=free, busy=frozenset(row["memory_id"] for row in rows) - free.keys())
+    busy = frozenset(row["memory_id"] for row in rows) - free.keys()
+    return Claim(held=free, busy=busy, until=until)
 
 
 def _enqueue(tenant: str, agent_id: str, memory_ids: Sequence[str], *, copies_only: bool) -> Script[None]:

@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from services.kit.errors import NotFound, StateConflict
-from services.kit.outbox import put_jobs
+from services.kit.outbox import NewJob, put_jobs
+from services.kit.refreshing import memories_changed, memories_replaced, merges_outdated
 from services.kit.sql import Row, Script, execute, fetch, first
 from services.kit.times import from_micros, to_micros
 from services.memory.semantic.adapters.index_jobs import index_job
 from services.memory.semantic.adapters.sql.memories_rows import find, find_whole, lock_keys
+from services.memory.semantic.adapters.sql.standing_choices import changed_by_hand
 from services.memory.semantic.app.ports import Supersession, Verdict
 from services.memory.semantic.domain.memory import Cause, Memory
 
@@ -68,7 +70,29 @@ def end(tenant: str, made: Replacement, now: datetime) -> Script[None]:
         old.agent_id,
         old.id,
     )
-    yield from put_jobs(tenant, [index_job(old.agent_id, old.id, old.revision + 1)])
+    yield from put_jobs(tenant, [index_job(old.agent_id, old.id, old.revision + 1), *_ended(made, until)])
+
+
+def _ended(made: Replacement, until: datetime) -> list[NewJob]:
+    """What was derived from it follows (J-17); a merge says the same in other words."""
+    old = made.old
+    if made.cause is Cause.CONSOLIDATED:
+        return []
+    never_held = made.cause is Cause.RESOLVED or until <= old.valid_from
+    return (memories_changed if never_held else memories_replaced)(old.agent_id, [old.id])
+
+
+def merged_from(tenant: str, agent_id: str, memory_ids: list[str]) -> Script[list[str]]:
+    """The memories that stand in the place of these by a merge."""
+    rows = yield from fetch(
+        "SELECT DISTINCT new_id FROM supersessions WHERE tenant = ? AND agent_id = ? AND old_id IN ??"
+        " AND cause = ? AND undone IS NULL ORDER BY new_id",
+        tenant,
+        agent_id,
+        memory_ids,
+        int(Cause.CONSOLIDATED),
+    )
+    return [row["new_id"] for row in rows]
 
 
 def supersede(tenant: str, agent_id: str, verdict: Verdict, now: datetime, cause: Cause) -> Script[bool]:
@@ -127,8 +151,8 @@ def _was_undone(tenant: str, agent_id: str, verdict: Verdict, cause: Cause) -> S
     return cause is Cause.JUDGED and row is not None
 
 
-def undo(tenant: str, agent_id: str, memory_id: str, now: datetime) -> Script[Memory]:
-    """See the port."""
+def undo(tenant: str, agent_id: str, memory_id: str, now: datetime, *, apart: bool = True) -> Script[Memory]:
+    """See the port. With `apart`, what the memory was merged into is to be taken apart."""
     found = yield from find(tenant, agent_id, memory_id)
     if found is None:
         raise NotFound("memory", memory_id)
@@ -149,6 +173,7 @@ def undo(tenant: str, agent_id: str, memory_id: str, now: datetime) -> Script[Me
     if not before:
         yield from _refuse_a_second_live_one(tenant, old)
     yield from _take_back(tenant, old, standing[0], before, now)
+    yield from put_jobs(tenant, _held_again(old, standing[0], apart=apart))
     restored = yield from find_whole(tenant, agent_id, memory_id)
     assert restored is not None
     return restored
@@ -197,6 +222,14 @@ def _take_back(tenant: str, old: Memory, made: Row, before: str, now: datetime) 
             *sorted([old.id, made["new_id"]]),
         )
     yield from put_jobs(tenant, [index_job(old.agent_id, old.id, old.revision + 1)])
+    yield from changed_by_hand(tenant, old.agent_id)
+
+
+def _held_again(old: Memory, made: Row, *, apart: bool) -> list[NewJob]:
+    """What follows when a supersession is taken back (J-17); a merge took nothing away."""
+    if made["cause"] != Cause.CONSOLIDATED:
+        return memories_changed(old.agent_id, [old.id])
+    return merges_outdated(old.agent_id, [made["new_id"]]) if apart else []
 
 
 def of_memories(tenant: str, agent_id: str, memory_ids: list[str]) -> Script[list[Supersession]]:

@@ -60,11 +60,20 @@ class SqlUpkeep:
         return await self._database.read(script)
 
     async def recent(
-        self, tenant: str, agent_id: str, since: datetime, limit: int, now: datetime
+        self,
+        tenant: str,
+        agent_id: str,
+        since: datetime,
+        limit: int,
+        now: datetime,
+        *,
+        until: datetime | None = None,
     ) -> list[Memory]:
         """Newest first."""
-        condition: Condition = ("created >= ?", [to_micros(since)])
-        return await self._database.read(lambda: _newest(tenant, agent_id, [condition], limit, now))
+        conditions: list[Condition] = [("created >= ?", [to_micros(since)])]
+        if until is not None:
+            conditions.append(("created <= ?", [to_micros(until)]))
+        return await self._database.read(lambda: _newest(tenant, agent_id, conditions, limit, now))
 
     async def decay(self, tenant: str, agent_id: str, now: datetime, *, dry: bool) -> int:
         """Once a day, in steps."""
