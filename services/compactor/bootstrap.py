@@ -13,7 +13,7 @@ from palimpsest.episodic.v1 import episodic_pb2_grpc
 from palimpsest.history.v1 import history_pb2_grpc
 from palimpsest.semantic.v1 import semantic_pb2_grpc
 
-from services.compactor import attracting, summing_up, theming, upkeep
+from services.compactor import attracting, modelling, searching, summing_up, theming, upkeep
 from services.compactor.adapters.cover_handler import (
     COVER_MESSAGES,
     FOLD_OVERLAYS,
@@ -41,28 +41,30 @@ from services.compactor.adapters.sql.schedules import SqlSchedules
 from services.compactor.adapters.sync_handler import SYNC_MEMORY, SyncHandler
 from services.compactor.app import attractors, graph
 from services.compactor.app.calls import Calls, Rules
+from services.compactor.app.correcting import Corrections
 from services.compactor.app.document_copies import KvRules
 from services.compactor.app.document_ports import Kv
 from services.compactor.app.documents import Documents
-from services.compactor.app.extracting import Grammar
 from services.compactor.app.housekeeping import Retention, keep_house
 from services.compactor.app.jobs import Jobs
 from services.compactor.app.ports import Handler, Ledger
 from services.compactor.app.progress import Progress
 from services.compactor.app.schedules import Leadership, Schedules
-from services.compactor.app.summarising import Extractive
+from services.compactor.app.searching import follow_document
 from services.compactor.app.wake import LocalWake, Wake
 from services.compactor.app.worker import Worker, WorkerRules
 from services.compactor.config import DATABASE_FILE, CompactorSettings
 from services.compactor.domain.covering import Lengths
 from services.compactor.domain.ledger import Backoff
 from services.compactor.domain.schedules import Spec
+from services.compactor.modelling import Engines
 from services.compactor.rpc import derived_servicer, documents_servicer
-from services.compactor.rpc.servicer import NAME, ROLES, CompactorServicer
+from services.compactor.rpc.servicer import DESCRIPTOR, CompactorServicer
 from services.kit.channels import Channels
 from services.kit.errors import StartupError
+from services.kit.models.settings import ModelSettings
 from services.kit.outbox import NewJob, Relay
-from services.kit.serving import Service, background
+from services.kit.serving import Service, background, roles_of
 from services.kit.stores import open_store
 from services.kit.times import Clock, now
 
@@ -77,29 +79,48 @@ async def build(
     *,
     clock: Clock = now,
     specs: Sequence[Spec] = SCHEDULES,
+    models: ModelSettings | None = None,
 ) -> Service:
-    """Opens the ledger, starts the worker, and returns the service. Raises StartupError."""
+    """Opens the ledger, starts the worker, and returns the service. Raises StartupError.
+
+    `models` are by default those of the environment.
+    """
     opened = await open_store(settings, migrations, DATABASE_FILE, stack)
     ledger = SqlLedger(opened.database, tenant_slots=settings.tenant_slots)
     wake = await _open_wake(settings, stack)
-    documents = Documents(
-        SqlDocuments(opened.database), document_kv(settings, stack), clock, _kv_rules(settings)
-    )
-    background(stack, [documents.keep_up()])
     jobs = Jobs(ledger, wake, clock, max_attempts=settings.max_attempts)
-    kept = upkeep.wire(opened.database, channels, jobs, documents, clock)
-    themes = theming.wire(opened.database, channels, documents, clock, settings.graph_merge_at)
     own = cast("compactor_pb2_grpc.CompactorServiceAsyncStub", OwnLedger(jobs))  # for its Enqueue alone
     relay = Relay(opened.outbox, own)
+    documents = Documents(
+        SqlDocuments(opened.database, follow_document),
+        document_kv(settings, stack),
+        clock,
+        _kv_rules(settings),
+        wake=relay.wake,
+    )
+    background(stack, [documents.keep_up()])
+    kept = upkeep.wire(opened.database, channels, jobs, documents, relay.wake, clock)
+    themes = theming.wire(opened.database, channels, documents, relay.wake, clock, settings.graph_merge_at)
+    searched = searching.wire(opened.database, channels, documents)
+    engines = modelling.open_engines(settings, models or ModelSettings(), channels, stack, clock)
     if settings.work:
         workers = {
-            **handlers(channels, clock),
+            **handlers(channels, clock, engines),
             **kept.handlers,
             **themes.handlers,
-            **summing_up.wire(opened.database, channels, documents, relay.wake, follow_ups),
+            **searched.handlers,
+            **summing_up.wire(
+                opened.database,
+                channels,
+                documents,
+                relay.wake,
+                kept.refreshing,
+                follow_ups,
+                engines.summariser,
+            ),
             **attracting.handlers(opened.database, channels, documents, jobs, clock),
         }
-        worker = make_worker(settings, ledger, workers, wake, clock)
+        worker = make_worker(settings, ledger, workers, wake, clock, alone=engines.slow)
         await worker.start()
         stack.push_async_callback(worker.stop, settings.drain_seconds)
     schedules = Schedules(specs, SqlSchedules(opened.database), CronTables(), relay.wake, clock)
@@ -110,32 +131,35 @@ async def build(
     servicer = CompactorServicer(jobs)
 
     return Service(
-        name=NAME,
+        name=DESCRIPTOR.full_name,
         add=lambda server: compactor_pb2_grpc.add_CompactorServiceServicer_to_server(servicer, server),
-        roles=ROLES,
+        roles=roles_of(DESCRIPTOR),
         ready=opened.ready,
         faces=(
-            documents_servicer.face(documents),
+            documents_servicer.face(documents, Corrections(documents, kept.refreshing, clock, follow_ups)),
             kept.face,
             themes.face,
+            searched.face,
             derived_servicer.face(Progress(SqlProgress(opened.database)), schedules),
         ),
+        collectors=engines.collectors,
     )
 
 
-def follow_ups(agent_id: str, conversation_id: str, version: int) -> Sequence[NewJob]:
+def follow_ups(agent_id: str, conversation_id: str, version: int, to_sequence: int) -> Sequence[NewJob]:
     """What a version of a summary asks for: the attractor and the graph of themes follow it."""
-    about = (agent_id, conversation_id, version)
+    about = (agent_id, conversation_id, version, to_sequence)
     return [*attractors.follow_up(*about), *graph.follow_up(*about)]
 
 
-def handlers(channels: Channels, clock: Clock = now) -> Mapping[str, Handler]:
-    """Who does which type of job."""
+def handlers(channels: Channels, clock: Clock = now, engines: Engines | None = None) -> Mapping[str, Handler]:
+    """Who does which type of job; by default without a model."""
     semantic = semantic_pb2_grpc.SemanticServiceStub(channels.semantic)
     history = history_pb2_grpc.HistoryServiceStub(channels.episodic)
-    summariser, lengths = Extractive(), Lengths()
+    engines, lengths = engines or modelling.without_model(), Lengths()
+    summariser = engines.summariser
     episodic = episodic_pb2_grpc.EpisodicServiceStub(channels.episodic)
-    facts = FactWriter(episodic, semantic, Grammar(), clock)
+    facts = FactWriter(episodic, semantic, engines.extractor, clock)
     return {
         INDEX_MESSAGE: IndexHandler(semantic, message_item),
         INDEX_MEMORY: IndexHandler(semantic, memory_item),
@@ -147,9 +171,15 @@ def handlers(channels: Channels, clock: Clock = now) -> Mapping[str, Handler]:
 
 
 def make_worker(
-    settings: CompactorSettings, ledger: Ledger, handlers: Mapping[str, Handler], wake: Wake, clock: Clock
+    settings: CompactorSettings,
+    ledger: Ledger,
+    handlers: Mapping[str, Handler],
+    wake: Wake,
+    clock: Clock,
+    *,
+    alone: frozenset[str] = frozenset(),
 ) -> Worker:
-    """A worker by the settings' figures."""
+    """A worker by the settings' figures; jobs of the types `alone` have a call each."""
     backoff = Backoff(
         base=timedelta(seconds=settings.backoff_base_seconds),
         cap=timedelta(seconds=settings.backoff_cap_seconds),
@@ -159,6 +189,7 @@ def make_worker(
         backoff=backoff,
         patience=settings.dependency_patience,
         call_seconds=settings.call_seconds,
+        alone=alone,
     )
     return Worker(
         ledger,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import Field, SecretStr
 from pydantic_settings import SettingsConfigDict
 
@@ -64,6 +66,9 @@ class CompactorSettings(StoreSettings):
     """How long a writer that died keeps readers from a copy: more than a transaction takes (K-2)."""
     kv_bytes: int = Field(default=16 * 1024 * 1024, ge=0)
     """Most bytes of copies in this process, where there is no Redis and no other process (K-1)."""
+    data_flow: Literal["local-only", "allow-partner"] = "local-only"
+    """Whether messages may be sent to a model that is somebody else's (S-15), for facts and summaries: the
+    default of tenants that chose nothing, and "local-only" holds for all, whatever they chose."""
     graph_merge_at: float = Field(default=MERGE_AT, ge=0, le=2)
     """A score, 0 to 1, from which branches that may be the same are merged without being asked for (J-13);
     above 1 none are."""

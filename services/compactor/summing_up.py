@@ -11,22 +11,25 @@ from palimpsest.history.v1 import history_pb2_grpc
 
 from services.compactor.adapters.conversation_paths import EpisodicPaths
 from services.compactor.adapters.embeddings import EmbedderEmbeddings
+from services.compactor.adapters.refresh_handler import REFRESH_DERIVED, RefreshHandler
 from services.compactor.adapters.sql.summaries import SqlSummaryIndex
 from services.compactor.adapters.summary_handler import (
     BATCHES,
-    REFRESH_SUMMARY,
     SUMMARIZE_BATCH,
     SUMMARIZE_CONVERSATION,
     BatchHandler,
     SummaryHandler,
 )
 from services.compactor.app.conversation_summaries import (
+    REFRESH_SUMMARY,
     ConversationSummaries,
     FollowUps,
     no_follow_ups,
 )
 from services.compactor.app.documents import Documents
 from services.compactor.app.ports import Handler
+from services.compactor.app.refreshing import Refreshing
+from services.compactor.app.summarising import Refresher
 from services.compactor.domain.covering import Lengths
 from services.kit.channels import Channels
 from services.kit.sql import SqlDatabase
@@ -39,19 +42,26 @@ def wire(
     channels: Channels,
     documents: Documents,
     wake: Callable[[], None],
+    refreshing: Refreshing,
     follow_ups: FollowUps = no_follow_ups,
+    refresher: Refresher | None = None,
 ) -> Mapping[str, Handler]:
-    """Who does which type of job, over real adapters; `wake` is that of the outbox's relay."""
+    """Who does which type of job, over real adapters; `wake` is that of the outbox's relay.
+
+    Without a `refresher` no model writes.
+    """
     paths = EpisodicPaths(
         episodic_pb2_grpc.EpisodicServiceStub(channels.episodic),
         history_pb2_grpc.HistoryServiceStub(channels.episodic),
     )
     embeddings = EmbedderEmbeddings(embedder_pb2_grpc.EmbedderServiceStub(channels.embedder))
     index = SqlSummaryIndex(database)
-    handler = SummaryHandler(
-        ConversationSummaries(documents, paths, embeddings, index, Lengths(), follow_ups)
+    summaries = ConversationSummaries(
+        documents, paths, embeddings, index, Lengths(), follow_ups, refresher=refresher
     )
+    handler = SummaryHandler(summaries)
     return {
+        REFRESH_DERIVED: RefreshHandler(refreshing, summaries),
         REFRESH_SUMMARY: handler,
         SUMMARIZE_CONVERSATION: handler,
         SUMMARIZE_BATCH: BatchHandler(index, wake),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from palimpsest.embedder.v1 import embedder_pb2_grpc
@@ -33,7 +33,12 @@ class Themes:
 
 
 def wire(
-    database: SqlDatabase, channels: Channels, documents: Documents, clock: Clock, merge_at: float
+    database: SqlDatabase,
+    channels: Channels,
+    documents: Documents,
+    wake: Callable[[], None],
+    clock: Clock,
+    merge_at: float,
 ) -> Themes:
     """Over real adapters; `merge_at` is the score from which near-synonyms are merged by themselves."""
     store, embedder = SqlGraph(database), embedder_pb2_grpc.EmbedderServiceStub(channels.embedder)
@@ -44,6 +49,7 @@ def wire(
         EpisodicConversations(episodic_pb2_grpc.EpisodicServiceStub(channels.episodic)),
         clock,
         merge_at=merge_at,
+        wake=wake,
     )
     wiki = Wiki(store, documents, EmbedderEmbeddings(embedder))
     return Themes(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -19,7 +19,6 @@ from services.compactor.adapters.upkeep_handlers import (
     CONSOLIDATE,
     CONSOLIDATE_AGENT,
     REFLECT,
-    REFLECT_AGENT,
     ConsolidateHandler,
     DriftHandler,
     FanOut,
@@ -29,7 +28,8 @@ from services.compactor.app.consolidation import Consolidation
 from services.compactor.app.documents import Documents
 from services.compactor.app.jobs import Jobs
 from services.compactor.app.ports import Handler
-from services.compactor.app.reflection import Reflection
+from services.compactor.app.reflection import REFLECT_AGENT, Reflection
+from services.compactor.app.refreshing import Refreshing
 from services.compactor.domain.schedules import Spec
 from services.compactor.rpc import insight_servicer
 from services.kit.channels import Channels
@@ -51,10 +51,18 @@ class Upkeep:
 
     face: Face
     handlers: Mapping[str, Handler]
+    refreshing: Refreshing
 
 
-def wire(database: SqlDatabase, channels: Channels, jobs: Jobs, documents: Documents, clock: Clock) -> Upkeep:
-    """Over real adapters."""
+def wire(
+    database: SqlDatabase,
+    channels: Channels,
+    jobs: Jobs,
+    documents: Documents,
+    wake: Callable[[], None],
+    clock: Clock,
+) -> Upkeep:
+    """Over real adapters; `wake` is that of the outbox's relay."""
     stub = upkeep_pb2_grpc.UpkeepServiceStub(channels.semantic)
     semantic = SemanticUpkeep(stub)
     consolidation = Consolidation(semantic, SqlConsolidations(database), clock)
@@ -65,8 +73,10 @@ def wire(database: SqlDatabase, channels: Channels, jobs: Jobs, documents: Docum
         summaries=SqlSummaries(database),
         documents=documents,
     )
-    reflection = Reflection(days, SqlInsights(database), clock)
+    insights = SqlInsights(database)
+    reflection = Reflection(days, insights, clock)
     return Upkeep(
+        refreshing=Refreshing(documents, insights, semantic, wake),
         face=insight_servicer.face(reflection, consolidation),
         handlers={
             REFLECT: FanOut(jobs, semantic.agents, REFLECT_AGENT),

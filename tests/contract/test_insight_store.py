@@ -255,3 +255,12 @@ async def test_old_runs_that_changed_nothing_go(runs: SqlConsolidations) -> None
     await runs.start(TENANT, begun("next", created=NOW + KEPT + HOUR))
     left = {run.id for run in await runs.page(TENANT, AGENT, None, 9)}
     assert left == {*kept, "last", "next"}
+
+
+async def test_summaries_that_changed_are_given_newest_first(compactor_sql: SqlDatabase) -> None:
+    """J-11: of more than are read, the newest are."""
+    documents, summaries = SqlDocuments(compactor_sql), SqlSummaries(compactor_sql)
+    body = DocumentDraft(body={"a": 1}, engine="x")
+    for place, name in enumerate(["b", "c", "a"]):
+        await documents.put(summary_key(TENANT, AGENT, name), body, Head(), NOW + place * HOUR)
+    assert await summaries.changed(TENANT, AGENT, NOW) == ["a", "c", "b"]

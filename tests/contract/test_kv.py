@@ -118,6 +118,25 @@ async def test_documents_with_odd_ids_have_values_of_their_own(kv: Kv) -> None:
     assert found == [b"1:%d" % number for number in range(len(keys))]
 
 
+@pytest.mark.parametrize("met", [False, True])
+async def test_a_cluster_that_is_away_does_not_answer(met: bool) -> None:
+    """K-1: its client has an error of its own for that, before it has met the cluster and after."""
+    server = own_redis(cluster=True)
+    kv = RedisKv.open(RedisOptions(url=server.url, cluster=True, timeout_seconds=PATIENT))
+    try:
+        if met:
+            assert await kv.get("k") is None
+        server.stop()
+        for _ in range(3):
+            with pytest.raises(KvDown):
+                await kv.get("k")
+            with pytest.raises(KvDown):
+                await kv.set("k", b"1:x", seconds=9)
+    finally:
+        await kv.close()
+        server.close()
+
+
 def test_all_keys_of_an_agent_are_on_one_machine_of_a_cluster() -> None:
     """K-1."""
     slots: dict[tuple[str, str], set[int]] = {}

@@ -14,6 +14,7 @@ import pytest
 from services.compactor.adapters.sql.ledger import SqlLedger
 from services.compactor.app.ports import Cursor, Ledger, Query, Reach
 from services.compactor.domain.ledger import (
+    MOST_LONG,
     STEPS_BEHIND,
     TRANSITIONS,
     Backoff,
@@ -365,6 +366,19 @@ async def test_indexing_goes_first_and_never_keeps_the_rest_from_its_turn(ledger
     assert Counter(types) == {"index_message": 200, "extract_messages": 3}
     turns = [place for place, type_ in enumerate(types) if type_ == "extract_messages"]
     assert all(STEPS_BEHIND - 2 < two - one < STEPS_BEHIND + 2 for one, two in pairwise(turns))
+
+
+async def test_long_jobs_are_claimed_a_few_at_a_time(ledger: Ledger) -> None:
+    """S-16: what callers wait for gets its turn in between."""
+    await enqueue(ledger, *(new(f"r{i}", type_="refresh_summary") for i in range(MOST_LONG + 1)))
+    first = await claim(ledger)
+    await enqueue(ledger, *(new(f"i{i}") for i in range(MOST_LONG + 1)))
+    claims = [first, await claim(ledger), await claim(ledger)]
+    assert [(jobs[0].type, len(jobs)) for jobs in claims] == [
+        ("refresh_summary", MOST_LONG),
+        ("index_message", MOST_LONG + 1),
+        ("refresh_summary", 1),
+    ]
 
 
 async def test_a_tenant_and_a_limited_credential_see_their_own_only(ledger: Ledger) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from typing import TypeVar
 
 import pytest
 
@@ -11,12 +13,13 @@ from services.compactor.adapters.sql.ledger import SqlLedger
 from services.compactor.adapters.sql.summaries import SqlSummaryIndex
 from services.compactor.domain.ledger import NewJob, succeeded
 from services.kit.outbox import OutboxRow, SqlOutbox
-from services.kit.sql import SqlDatabase
+from services.kit.sql import Script, SqlDatabase
 
 T0 = datetime(2026, 1, 1, tzinfo=UTC)
 LEASE = timedelta(seconds=60)
 ROOT = "schedule/summarize/2026-01-01T00:00:00Z"
 LEAST = 4
+T = TypeVar("T")
 
 
 class World:
@@ -129,6 +132,33 @@ async def test_the_schedule_asks_for_a_batch_of_each_tenant(world: World) -> Non
         ("acme", "summarize_batch", f"{ROOT}/acme/0"),
         ("globex", "summarize_batch", f"{ROOT}/globex/0"),
     ]
+
+
+class Counted:
+    """A database that counts its transactions of writing."""
+
+    def __init__(self, database: SqlDatabase) -> None:
+        self._database = database
+        self.writes = 0
+
+    async def write(self, script: Callable[[], Script[T]]) -> T:
+        self.writes += 1
+        return await self._database.write(script)
+
+    async def read(self, script: Callable[[], Script[T]]) -> T:
+        return await self._database.read(script)
+
+
+async def test_many_tenants_are_asked_for_in_one_transaction(
+    world: World, compactor_sql: SqlDatabase
+) -> None:
+    """J-5: however many there are, the selector is quick; done twice, it asks once."""
+    for number in range(5):
+        await world.indexed("c", 4, tenant=f"tenant{number}")
+    counted = Counted(compactor_sql)
+    assert await SqlSummaryIndex(counted).spread(ROOT) == 5
+    assert counted.writes == 1
+    assert len(await world.asked()) == 5
 
 
 async def test_concepts_are_counted_over_the_agents_other_summaries(world: World) -> None:

@@ -33,6 +33,8 @@ class ThemeEmbedder:
     revision: str = "model-1"
     down: bool = False
     refused: bool = False
+    without: str = "\0"
+    """A text with this word has no vector."""
     embedded: list[str] = field(default_factory=list)
 
     async def model(self) -> str:
@@ -48,7 +50,9 @@ class ThemeEmbedder:
         shift = int(self.revision.rpartition("-")[2]) - 1
         found = [next((place for place, word in enumerate(WORDS) if word in text), 9) for text in texts]
         return [
-            vector(theme(number + 10 * shift), len(text) + sum(map(ord, text)))
+            b""
+            if self.without in text
+            else vector(theme(number + 10 * shift), len(text) + sum(map(ord, text)))
             for number, text in zip(found, texts, strict=True)
         ]
 
@@ -113,7 +117,7 @@ class AttractorWorld:
         outcomes = await self.run(*payloads)
         assert len(outcomes) == len(payloads)
         (result,) = {outcome.result_ids for outcome in outcomes if isinstance(outcome, Done)}
-        return "".join(result)
+        return " ".join(result)
 
     async def queued(self) -> list[Job]:
         """The jobs in the ledger that wait."""

@@ -7,6 +7,7 @@ import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
+from typing import cast
 
 import pytest
 from click.testing import CliRunner, Result
@@ -15,6 +16,7 @@ import palimpsest
 from palimpsest import models
 from palimpsest.cli.main import main
 from palimpsest.errors import NotFoundError, PalimpsestError
+from services.compactor.app.correcting import Corrections
 from services.compactor.domain.documents import summary_key
 from services.compactor.rpc.documents_servicer import face
 from services.kit.identity import Principal, Role, TokenSigner
@@ -26,6 +28,8 @@ from tests.integration.document_world import AGENT, TENANT, world
 SECRET = b"a secret of the tests, 32 bytes or more"
 DUE = b'{"due":true}'
 Run = Callable[..., Awaitable[Result]]
+NO_CORRECTIONS = cast("Corrections", None)
+"""None is asked for here."""
 
 
 def token(role: Role) -> str:
@@ -50,7 +54,7 @@ async def target(made: AttractorWorld) -> AsyncIterator[str]:
         add=lambda _: None,
         roles={},
         ready=ready,
-        faces=(face(made.documents),),
+        faces=(face(made.documents, NO_CORRECTIONS),),
     )
     async with AsyncExitStack() as stack:
         port = await stack.enter_async_context(

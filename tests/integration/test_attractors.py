@@ -82,7 +82,7 @@ async def test_a_stale_attractor_is_derived_again(made: AttractorWorld) -> None:
     """SPEC J-17."""
     await made.tell("garden", "garden")
     await made.said(DUE)
-    assert await made.documents.mark_stale(TENANT, AGENT, ["c1"]) == [KEY]
+    assert await made.documents.mark(await made.documents.of_sources(TENANT, AGENT, ["c1"])) == [KEY]
     assert await made.said(DUE) == "attractor/2"
     assert not (await made.documents.head(KEY)).stale
 
@@ -229,7 +229,7 @@ async def test_what_is_left_of_many_summaries_follows_at_once(made: AttractorWor
     made.handler = made.worker(UpdateRules(embed_limit=3))
     await made.tell("garden", "garden", "garden", "database", "database")
     await made.relayed()
-    assert await made.said(DUE) == "attractor/1"
+    assert await made.said(DUE) == "attractor/1 postponed/rest"
     assert len((await made.newest()).source_ids) == 3
     (row,) = await made.relayed()
     assert row.job.key == "update_attractor/ada/after/1"
@@ -343,3 +343,30 @@ async def test_a_summary_leads_to_an_attractor_by_outbox_ledger_and_worker(
     query = Query(reach=Reach(tenant=TENANT), types=frozenset({UPDATE_ATTRACTOR}))
     done = (await made.jobs.page(query, 10, "")).jobs
     assert {job.result_ids for job in done} == {("attractor/1",)}
+
+
+async def test_an_attractor_of_a_stale_summary_stays_stale_until_its_next_version(
+    made: AttractorWorld,
+) -> None:
+    """J-17: what is written meanwhile says so, and nothing is written twice."""
+    await made.tell("garden", "garden", "database", "database")
+    await made.said(DUE)
+    key = attractor_key(TENANT, AGENT)
+    await made.documents.mark([summary_key(TENANT, AGENT, "c0"), key])
+    assert await made.said(DUE) == "unchanged/1"
+    assert (await made.documents.head(key)).stale
+    await made.summarise("c1", "database", day=9)
+    assert await made.said(DUE) == "attractor/2"
+    assert (await made.documents.head(key)).stale
+    await made.summarise("c0", "database", day=10)
+    assert await made.said(DUE) == "attractor/3"
+    assert not (await made.documents.head(key)).stale
+
+
+async def test_a_summary_without_a_vector_costs_no_other_its_place(made: AttractorWorld) -> None:
+    """J-3: it is in no basin, and is not asked for again and again."""
+    made.embedder.without = "spoilt"
+    await made.tell("garden", "spoilt garden", "garden")
+    assert await made.said(DUE) == "attractor/1"
+    assert (await made.newest()).source_ids == ("c0", "c2")
+    assert await made.said(DUE) == "unchanged/1"

@@ -24,7 +24,6 @@ from services.compactor.adapters.sql import migrations
 from services.compactor.bootstrap import build
 from services.compactor.config import CompactorSettings
 from services.compactor.domain.schedules import Spec
-from services.compactor.rpc.servicer import NAME, ROLES
 from services.kit.channels import Channels
 from services.kit.context import act_as, current_principal
 from services.kit.errors import DependencyDown, PalimpsestError, Reason, StartupError
@@ -162,12 +161,6 @@ async def refused(call: Awaitable[Any], reason: Reason) -> PalimpsestError:
         await call
     assert caught.value.reason is reason
     return caught.value
-
-
-def test_every_method_has_a_role() -> None:
-    methods = {method.name for method in pb.DESCRIPTOR.services_by_name["CompactorService"].methods}
-    assert methods == set(ROLES)
-    assert pb.DESCRIPTOR.services_by_name["CompactorService"].full_name == NAME
 
 
 async def test_enqueued_jobs_are_done_as_the_agent_they_belong_to(suite: Suite) -> None:
@@ -311,13 +304,15 @@ async def test_cancel_and_retry_follow_the_table(resting: Suite) -> None:
 async def test_progress_is_told_of_ones_own_conversations(suite: Suite) -> None:
     """J-1: derived up to N, by kind; a dead job holds it back."""
     suite.semantic.bad = {4}
-    await suite.enqueue(*(message(i) for i in range(1, 7)))
+    ids = await suite.enqueue(*(message(i) for i in range(1, 7)))
     await suite.idle()
     request = derived_pb2.GetDerivedProgressRequest(agent_id="a", conversation_ids=["c", "unknown"])
     with act_as(READER):
         found = (await suite.derived.GetDerivedProgress(request)).progress
         assert list(found) == [
-            derived_pb2.DerivedProgress(conversation_id="c", kind="index", up_to_sequence=3)
+            derived_pb2.DerivedProgress(
+                conversation_id="c", kind="index", up_to_sequence=3, dead_count=1, dead_job_id=ids[3]
+            )
         ]
         nobody = derived_pb2.GetDerivedProgressRequest(agent_id="a")
         await refused(suite.derived.GetDerivedProgress(nobody), Reason.INVALID_FIELD)

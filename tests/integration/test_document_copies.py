@@ -343,7 +343,7 @@ async def test_without_the_key_value_store_everything_works_from_rows(made: Worl
     await made.documents.put(ATTRACTOR, draft(3), head)
     await made.documents.freeze(ATTRACTOR, 1)
     await made.documents.unfreeze(ATTRACTOR, 1)
-    await made.documents.mark_stale(TENANT, AGENT, ["s3"])
+    await made.documents.mark(await made.documents.of_sources(TENANT, AGENT, ["s3"]))
     assert await places(made.documents, ATTRACTOR) == [(3, Place.STORE)]
     for refused in (made.documents.rebuild(TENANT, None, None, 9), made.documents.erase(ATTRACTOR)):
         with pytest.raises(KvDown):

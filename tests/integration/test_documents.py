@@ -315,9 +315,12 @@ async def test_what_came_from_a_changed_source_is_stale_until_it_is_derived_agai
     """J-17."""
     await made.write()
     await made.write(SUMMARY, 2)
-    assert await made.documents.mark_stale(TENANT, AGENT, ["s9"]) == []
-    assert await made.documents.mark_stale(TENANT, AGENT, ["s2"]) == [SUMMARY]
-    assert await made.documents.mark_stale(TENANT, AGENT, ["s1"]) == [ATTRACTOR, SUMMARY]
+    assert await made.documents.mark(await made.documents.of_sources(TENANT, AGENT, ["s9"])) == []
+    assert await made.documents.mark(await made.documents.of_sources(TENANT, AGENT, ["s2"])) == [SUMMARY]
+    assert await made.documents.mark(await made.documents.of_sources(TENANT, AGENT, ["s1"])) == [
+        ATTRACTOR,
+        SUMMARY,
+    ]
     for key in KEYS:
         served = await made.documents.get(key)
         assert (served.head.stale, served.place) == (True, Place.CACHE)
@@ -373,3 +376,19 @@ async def test_what_names_no_document_is_refused(made: World) -> None:
             await made.documents.get(key)
         with pytest.raises(InvalidField):
             await made.documents.put(key, draft(), Head())
+
+
+async def test_whatever_may_put_jobs_into_the_outbox_wakes_its_relay(made: World) -> None:
+    """SV-5: so that they are not handed over by the next poll only."""
+    woken: list[str] = []
+    documents = Documents(
+        SqlDocuments(made.database), made.kv, lambda: NOW, KvRules(), wake=lambda: woken.append("x")
+    )
+    await documents.put(ATTRACTOR, draft(), await documents.head(ATTRACTOR))
+    assert len(woken) == 1
+    await documents.mark([ATTRACTOR])
+    assert len(woken) == 2
+    await documents.mark([SUMMARY])
+    assert len(woken) == 2, "there is none to be marked"
+    await documents.erase(ATTRACTOR)
+    assert len(woken) == 3

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Awaitable
 from contextlib import AsyncExitStack
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import grpc
 import pytest
@@ -15,6 +15,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from palimpsest.documents.v1 import documents_pb2 as pb
 from palimpsest.documents.v1 import documents_pb2_grpc
 
+from services.compactor.app.correcting import Corrections
 from services.compactor.domain.documents import Draft, Head, attractor_key
 from services.compactor.rpc.documents_servicer import DESCRIPTOR, face
 from services.kit.channels import CHANNEL_OPTIONS
@@ -35,6 +36,8 @@ OTHER = Principal(tenant="other", role=Role.OPERATOR, subject="test")
 CACHE, STORE = pb.DOCUMENT_PLACE_CACHE, pb.DOCUMENT_PLACE_STORE
 
 Stub: TypeAlias = "documents_pb2_grpc.DocumentsServiceAsyncStub"
+NO_CORRECTIONS = cast("Corrections", None)
+"""None is asked for here."""
 
 
 @pytest.fixture
@@ -54,7 +57,7 @@ async def stub(made: World) -> AsyncIterator[Stub]:
         add=lambda _: None,
         roles={},
         ready=ready,
-        faces=(face(made.documents),),
+        faces=(face(made.documents, NO_CORRECTIONS),),
     )
     async with AsyncExitStack() as stack:
         port = await stack.enter_async_context(
@@ -247,4 +250,4 @@ async def test_readers_read_and_writers_freeze(made: World, stub: Stub) -> None:
     with act_as(ONLY_BEA):
         assert (await failure(stub.GetAttractor(get_attractor()))).reason is Reason.NOT_ALLOWED
     served = {method.name for method in DESCRIPTOR.methods}
-    assert set(face(made.documents).roles) == served
+    assert set(face(made.documents, NO_CORRECTIONS).roles) == served

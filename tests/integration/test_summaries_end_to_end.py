@@ -19,10 +19,10 @@ from palimpsest.history.v1 import history_pb2
 from services.compactor.adapters.summary_handler import (
     BATCHES,
     LEAST_MESSAGES,
-    REFRESH_SUMMARY,
     SUMMARIZE_BATCH,
     SUMMARIZE_CONVERSATION,
 )
+from services.compactor.app.conversation_summaries import REFRESH_SUMMARY
 from services.compactor.domain.extractive import NAME
 from tests.integration.embedded_suite import AGENT, Keyed, failure, prepare, running, said
 

@@ -9,6 +9,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from structlog.testing import capture_logs
 
 from services.compactor.adapters.sql import migrations
 from services.compactor.adapters.sql.ledger import SqlLedger
@@ -120,6 +121,21 @@ async def test_the_stream_stays_short(pytestconfig: pytest.Config) -> None:
         await told(one, two)
         async with redis_client(shared.url, cluster=False) as client:
             assert 0 < await client.xlen(f"{prefix}wake") < KEPT_ENTRIES + 200
+
+
+async def test_a_cluster_that_is_away_ends_nothing() -> None:
+    """Its client has an error of its own for that."""
+    local = own_redis(cluster=True)
+    local.close()
+    async with redis_client(local.url, cluster=True) as client:
+        running = asyncio.create_task(RedisWake(client, "p:").run())
+        with capture_logs() as logs:
+            async with asyncio.timeout(PATIENCE):
+                while not logs and not running.done():  # noqa: ASYNC110 - it tells nobody
+                    await asyncio.sleep(0.02)
+        assert not running.done()
+        assert {log["event"] for log in logs} == {"redis_failed"}
+        await ended(running)
 
 
 async def test_in_a_cluster_too() -> None:

@@ -106,8 +106,7 @@ class World:
         """The branches whose pages jobs were put down for, since this was last asked."""
         rows = await self.outbox.claim(100)
         await self.outbox.settle(rows)
-        assert {row.job.type for row in rows} <= {WRITE_WIKI}
-        return {str(row.job.payload["branch_id"]) for row in rows}
+        return {str(row.job.payload["branch_id"]) for row in rows if row.job.type == WRITE_WIKI}
 
 
 def turn(text: str, kind: str, time: str) -> TurningPoint:
@@ -181,7 +180,7 @@ async def test_a_page_is_written_again_when_a_source_changed_and_at_no_other_tim
     assert await world.write(branch_id) == 2
     assert (await world.body(branch_id, 1))["sources"][0]["version"] == 1
     assert (await world.body(branch_id))["sources"][0]["version"] == 2
-    await world.documents.mark_stale(TENANT, AGENT, ["c3@1"])
+    await world.documents.mark(await world.documents.of_sources(TENANT, AGENT, ["c3@1"]))
     assert await world.write(branch_id) == 3
     head, versions = await world.wiki.versions(TENANT, AGENT, branch_id, None, 10)
     assert [one.version for one in versions] == [3, 2, 1]
@@ -192,7 +191,7 @@ async def test_a_page_is_the_same_for_the_same_sources(world: World) -> None:
     branch_id = await world.establish()
     await world.write(branch_id)
     before = await world.body(branch_id)
-    await world.documents.mark_stale(TENANT, AGENT, ["c3@1"])
+    await world.documents.mark(await world.documents.of_sources(TENANT, AGENT, ["c3@1"]))
     await world.write(branch_id)
     assert await world.body(branch_id) == before
 
@@ -266,3 +265,28 @@ async def test_jobs_of_one_branch_are_done_by_one_write(world: World) -> None:
     assert isinstance(bad, Failed)
     assert bad.hopeless
     assert gone == Done()
+
+
+async def test_a_page_of_a_stale_summary_stays_stale_until_its_next_version(world: World) -> None:
+    """J-17: what is written of it meanwhile says so, and nothing is written twice."""
+    branch_id = await world.establish()
+    first = await world.write(branch_id)
+    key, page = summary_key(TENANT, AGENT, "c0"), wiki_key(TENANT, AGENT, branch_id)
+    await world.documents.mark([key, page])
+    assert await world.write(branch_id) == first, "it would say the same"
+    await world.summarise("c1", "The barge carries coal.")
+    second = await world.write(branch_id)
+    assert (second, (await world.documents.head(page)).stale) == (first + 1, True)
+    await world.summarise("c0", "The barge carries nothing.")
+    assert (await world.write(branch_id), (await world.documents.head(page)).stale) == (second + 1, False)
+
+
+async def test_a_branch_that_fell_below_keeps_its_page_up_to_date(world: World) -> None:
+    """J-14, J-17: a summary's next version asks for every page that its conversation is on."""
+    branch_id = await world.establish()
+    await world.write(branch_id)
+    await world.store.forget(TENANT, AGENT, "c7", 2)
+    await world.asked()
+    await world.summarise("c0", "The barge carries nothing.")
+    await world.file("c0", "River Barge", "paint", version=2)
+    assert await world.asked() == {branch_id}, "and no page is asked for that there is not"

@@ -54,10 +54,16 @@ async def test_a_long_text_is_the_mean_of_its_parts_by_length() -> None:
     "parts",
     [[], [(0, 0, 1, (0.0, 0.0))], [(0, 0, 1, (float("nan"), 1.0))], [(0, 0, 1, (float("inf"), 1.0))]],
 )
-async def test_what_has_no_direction_is_refused(parts: list[Any]) -> None:
-    stub: Any = Stub(*parts)
-    with pytest.raises(ValueError, match="vector"):
-        await ServiceEmbedder(stub).embed(["x"], "r1")
+async def test_what_has_no_direction_has_no_vector_and_costs_no_other(parts: list[Any]) -> None:
+    """J-3: one bad text costs one text."""
+    stub: Any = Stub(*parts, (1, 0, 1, (0.0, 2.0)))
+    bad, good = await ServiceEmbedder(stub).embed(["x", "y"], "r1")
+    assert (bad, unpack(good)) == (b"", (0.0, 1.0))
+
+
+async def test_parts_that_do_not_fit_together_are_no_vector() -> None:
+    stub: Any = Stub((0, 0, 1, (1.0, 0.0)), (0, 1, 2, (1.0, 0.0, 0.0)))
+    assert await ServiceEmbedder(stub).embed(["x"], "r1") == [b""]
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, cast
 
@@ -18,7 +17,7 @@ from services.compactor.adapters.summary_handler import (
     size_of,
 )
 from services.compactor.app.conversation_summaries import WITHOUT_VECTORS, ConversationSummaries
-from services.compactor.app.document_ports import Unreadable
+from services.compactor.app.document_ports import JobsOf, Unreadable
 from services.compactor.app.documents import Documents
 from services.compactor.app.ports import Done, Failed
 from services.compactor.app.summary_ports import Batch, Stretch
@@ -31,6 +30,7 @@ from services.compactor.domain.documents import (
     Head,
     Kind,
     Snapshot,
+    erased,
     marked_stale,
     written,
 )
@@ -75,9 +75,10 @@ class Store:
         self.jobs += jobs
         return self._document(key)
 
-    async def erase(self, key: DocumentKey) -> None:
+    async def erase(self, key: DocumentKey, jobs: JobsOf) -> None:
         self.versions.clear()
-        self.state = replace(self.state, present=False)
+        self.state = erased(self.state)
+        self.jobs += jobs(key, self.state)
 
     def _write(self, draft: Draft, based_on: Head) -> None:
         self.state = written(self.state, based_on)
@@ -105,6 +106,9 @@ class Path:
         self.follows = True
         self.asked: list[Reached] = []
         self.error: PalimpsestError | None = None
+
+    async def holds(self, agent_id: str, conversation_id: str, reached: Reached) -> bool:
+        return self.follows and 1 <= reached.depth <= self.said
 
     async def after(self, agent_id: str, conversation_id: str, reached: Reached) -> Stretch:
         self.asked.append(reached)
@@ -183,15 +187,16 @@ class World:
         )
 
     async def refresh(self) -> int:
-        return await self.summaries.refresh("acme", "a", "c")
+        return (await self.summaries.refresh("acme", "a", "c")).version
 
     @property
     def newest(self) -> Any:
         return from_body(self.store.versions[-1].body)
 
 
-def follow_ups(agent_id: str, conversation_id: str, version: int) -> Sequence[NewJob]:
-    return [NewJob(type="follow", agent_id=agent_id, subject=conversation_id, key=f"follow/{version}")]
+def follow_ups(agent_id: str, conversation_id: str, version: int, to_sequence: int) -> Sequence[NewJob]:
+    key = f"follow/{version}/{to_sequence}"
+    return [NewJob(type="follow", agent_id=agent_id, subject=conversation_id, key=key)]
 
 
 async def test_the_next_version_goes_on_from_the_one_before() -> None:
@@ -208,7 +213,7 @@ async def test_the_next_version_goes_on_from_the_one_before() -> None:
     assert world.newest.token_count == 200
     assert "48,200,113" in world.newest.summary.markdown(), "what was known is kept"
     assert world.index.recorded[-1][:2] == ("c", 10)
-    assert [job.key for job in world.store.jobs] == ["follow/1", "follow/2"]
+    assert [job.key for job in world.store.jobs] == ["follow/1/6", "follow/2/10"]
 
 
 async def test_done_twice_it_writes_once() -> None:
@@ -319,7 +324,7 @@ async def outcome(world: World, payload: bytes = b'{"conversation_id":"c"}') -> 
 
 
 async def test_a_job_tells_which_version_it_wrote() -> None:
-    assert await outcome(World()) == Done(result_ids=("summary/c/1",))
+    assert await outcome(World()) == Done(result_ids=("summary/c/1",), engine=NAME)
     assert await outcome(World(said=0)) == Done()
 
 

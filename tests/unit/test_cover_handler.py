@@ -19,6 +19,7 @@ from services.compactor.adapters.cover_handler import (
     fold_id,
     utterance,
 )
+from services.compactor.app.engines import About
 from services.compactor.app.ports import Done, Failed
 from services.compactor.app.summarising import Summary
 from services.compactor.domain.covering import Covered, Lengths, to_fold
@@ -48,11 +49,13 @@ class Summariser:
         self.asked: list[tuple[list[str], str, int]] = []
         self.merged: list[tuple[list[str], int]] = []
 
-    async def summarise(self, messages: Sequence[Utterance], previous: str, max_tokens: int) -> Summary:
+    async def summarise(
+        self, _about: About, messages: Sequence[Utterance], previous: str, max_tokens: int
+    ) -> Summary:
         self.asked.append(([message.text for message in messages], previous, max_tokens))
         return Summary(text="what was said", model="a-model")
 
-    async def merge(self, summaries: Sequence[str], max_tokens: int) -> Summary:
+    async def merge(self, _about: About, summaries: Sequence[str], max_tokens: int) -> Summary:
         self.merged.append((list(summaries), max_tokens))
         return Summary(text="all of it", model="a-model")
 
@@ -149,7 +152,7 @@ async def fold(history: History) -> tuple[list[Done | Failed], Summariser]:
 async def test_what_is_uncovered_is_summarised_and_stored_under_an_id_of_its_range() -> None:
     history = History(uncovered(3, 27, previous="before"))
     outcomes, summariser = await cover(history)
-    assert outcomes == [Done(result_ids=("cover-3-27",))]
+    assert outcomes == [Done(result_ids=("cover-3-27",), engine="a-model")]
     assert summariser.asked == [([f"text {n}" for n in range(3, 28)], "before", 60)]
     assert history.puts == [
         pb.PutOverlayRequest(
@@ -186,7 +189,7 @@ async def test_when_another_worker_was_faster_it_looks_once_more(error: Palimpse
     assert len(nothing_left.puts) == 1
 
     more = History(uncovered(1, 25), uncovered(26, 40), errors=[error])
-    assert (await cover(more))[0] == [Done(result_ids=("cover-26-40",))]
+    assert (await cover(more))[0] == [Done(result_ids=("cover-26-40",), engine="a-model")]
 
 
 async def test_when_others_are_faster_twice_it_leaves_the_rest_to_them() -> None:
@@ -210,7 +213,7 @@ async def test_one_bad_job_costs_one_job() -> None:
     history.away["broken"] = Internal()
     jobs = [job("x"), job("broken"), job("y"), job(payload=b"[1]"), job(payload=b"{"), job(payload=b"{}")]
     outcomes, _ = await cover(history, *jobs)
-    done, bad = Done(result_ids=("cover-1-25",)), Failed(error=BAD_PAYLOAD, hopeless=True)
+    done, bad = Done(result_ids=("cover-1-25",), engine="a-model"), Failed(error=BAD_PAYLOAD, hopeless=True)
     assert outcomes[0] == outcomes[2] == done
     assert outcomes[3:] == [bad, bad, bad]
     broken = outcomes[1]
@@ -245,7 +248,7 @@ async def test_all_but_the_newest_overlays_are_folded_into_one() -> None:
     assert (put.from_message_id, put.to_message_id) == ("m1", "m120")
     assert list(put.folded_overlay_ids) == ["o1", "o61"]
     assert (put.agent_id, put.conversation_id, put.model) == ("a", "c", "a-model")
-    assert outcomes == [Done(result_ids=(put.overlay_id,))]
+    assert outcomes == [Done(result_ids=(put.overlay_id,), engine="a-model")]
     assert put.overlay_id.startswith("fold-1-120-")
 
 

@@ -15,6 +15,7 @@ from services.compactor.adapters.conversation_paths import BEFORE, MOST_MESSAGES
 from services.compactor.adapters.embeddings import AT_ONCE, EmbedderEmbeddings
 from services.compactor.app.summary_ports import Stretch
 from services.compactor.domain.rolling import Reached
+from services.compactor.domain.turning import BLOCK
 from services.kit.errors import DependencyDown, Internal, NotFound, Overloaded, PalimpsestError
 
 
@@ -33,8 +34,14 @@ class Episodic:
         )
 
     async def ListPath(self, request: history_pb2.ListPathRequest) -> history_pb2.ListPathResponse:
-        assert request.newest_first
         self.pages += 1
+        if not request.newest_first:
+            first = int(request.page_token or request.after_depth + 1)
+            last = min(self.depth, first + request.page_size - 1)
+            return history_pb2.ListPathResponse(
+                messages=[self._message(depth) for depth in range(first, last + 1)],
+                next_page_token=str(last + 1) if last < self.depth else "",
+            )
         last = int(request.page_token or self.depth)
         first = max(1, last - request.page_size + 1)
         return history_pb2.ListPathResponse(
@@ -71,6 +78,14 @@ async def test_only_what_is_new_is_read_with_a_little_before_it() -> None:
     assert found.messages[0].said.text == "text  991", "without what no document keeps"
 
 
+@pytest.mark.parametrize(("depth", "first"), [(990, 985), (991, 985), (992, 985), (993, 988)])
+async def test_what_is_before_begins_with_a_block_of_the_path(depth: int, first: int) -> None:
+    """J-7: blocks are those of last time, so that their vectors may be known."""
+    found = await after(Episodic(depth=1_000), Reached(message_id=f"m{depth}", sequence=depth, depth=depth))
+    assert [one.sequence for one in found.before] == list(range(first, depth + 1))
+    assert (found.before[0].sequence - 1) % BLOCK == 0
+
+
 async def test_everything_is_read_the_first_time() -> None:
     episodic = Episodic(depth=PAGE * 2 + 1)
     found = await after(episodic, Reached())
@@ -100,6 +115,33 @@ async def test_of_a_very_long_conversation_the_newest_messages_are_read() -> Non
     found = await after(Episodic(depth=MOST_MESSAGES + 50), Reached())
     assert len(found.messages) == MOST_MESSAGES
     assert found.messages[0].sequence == 51
+
+
+async def test_a_summary_goes_on_in_steps_however_much_is_new() -> None:
+    """J-5: what lies between is not left out, and no call reads all of it."""
+    episodic = Episodic(depth=MOST_MESSAGES + 90)
+    at = Reached(message_id="m30", sequence=30, depth=30)
+    found = await after(episodic, at)
+    assert (found.follows, found.more, len(found.messages)) == (True, True, MOST_MESSAGES)
+    assert (found.messages[0].sequence, found.reached.depth) == (31, MOST_MESSAGES + 30)
+    rest = await after(episodic, found.reached)
+    assert (rest.follows, rest.more, len(rest.messages)) == (True, False, 60)
+
+
+async def test_it_is_known_whether_a_path_holds_a_message() -> None:
+    """E-3."""
+
+    async def holds(episodic: Episodic, depth: int) -> bool:
+        paths = EpisodicPaths(
+            cast("episodic_pb2_grpc.EpisodicServiceAsyncStub", episodic),
+            cast("history_pb2_grpc.HistoryServiceAsyncStub", episodic),
+        )
+        return await paths.holds("a", "c", Reached(message_id=f"m{depth}", sequence=depth, depth=depth))
+
+    assert await holds(Episodic(depth=40), 30)
+    assert await holds(Episodic(depth=40, branch="b", fork=20), 20)
+    assert not await holds(Episodic(depth=40, branch="b", fork=20), 30)
+    assert not await holds(Episodic(depth=20), 30)
 
 
 class Embedder:

@@ -59,6 +59,7 @@ class Stub:
         self.agents = [("acme", "ada"), ("acme", "bea"), ("other", "ada")]
         self.callers: list[tuple[str, Role, frozenset[str] | None]] = []
         self.down_after = 99
+        self.requests: list[str] = []
 
     def _note(self) -> None:
         caller = current_principal()
@@ -80,6 +81,7 @@ class Stub:
 
     async def CheckDrift(self, request: upkeep_pb2.CheckDriftRequest) -> upkeep_pb2.CheckDriftResponse:
         self._note()
+        self.requests.append(request.request_id)
         return upkeep_pb2.CheckDriftResponse(lost_messages=len(request.agent_id))
 
 
@@ -175,3 +177,23 @@ async def test_the_drift_check_is_done_for_the_agent() -> None:
     stub = Stub()
     assert await DriftHandler(SemanticUpkeep(cast("Any", stub))).run("acme", "ada", [job()]) == [Done()]
     assert stub.callers == [("acme", Role.SERVICE, frozenset({"ada"}))]
+    await DriftHandler(SemanticUpkeep(cast("Any", stub))).run("acme", "ada", [job("j1"), job("j2")])
+    assert stub.requests == ["j1", "j1"], "a retry names the same check"
+
+
+async def test_a_stale_day_is_reflected_upon_again_and_no_other_row() -> None:
+    """J-17."""
+
+    class Recorded:
+        def __init__(self) -> None:
+            self.again: list[datetime] = []
+
+        async def reflect_again(self, tenant: str, agent_id: str, until: datetime) -> list[str]:
+            self.again.append(until)
+            return ["i1"]
+
+    recorded = Recorded()
+    asked = json.dumps({"day": NOW.isoformat(), "again": True}).encode()
+    handler = ReflectHandler(cast("Reflection", recorded))
+    assert await handler.run("acme", "ada", [job(payload=asked)]) == [Done(result_ids=("i1",))]
+    assert recorded.again == [NOW]

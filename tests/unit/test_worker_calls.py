@@ -72,13 +72,18 @@ class Bench:
     """A ledger, a clock and a worker."""
 
     def __init__(
-        self, handler: Script | Blocking, *, call_seconds: float = 60, heartbeat: float = 60
+        self,
+        handler: Script | Blocking,
+        *,
+        call_seconds: float = 60,
+        heartbeat: float = 60,
+        alone: frozenset[str] = frozenset(),
     ) -> None:
         self.time = Time()
         self.ledger = MemoryLedger()
         self.wake = LocalWake()
         backoff = Backoff(base=SECOND, cap=60 * SECOND, random=lambda: 1.0)
-        rules = Rules(backoff=backoff, patience=1000, call_seconds=call_seconds)
+        rules = Rules(backoff=backoff, patience=1000, call_seconds=call_seconds, alone=alone)
         self.worker = Worker(
             self.ledger,
             Calls({TYPE: handler}, rules, self.time),
@@ -127,6 +132,23 @@ async def test_a_good_batch_is_one_call() -> None:
     assert {key: job.result_ids for key, job in (await bench.jobs()).items()} == {
         k: (k,) for k in numbered(64)
     }
+
+
+async def test_jobs_that_take_their_time_have_a_call_each_and_tell_their_engine() -> None:
+    """J-16: one after the other, and each is settled before the next."""
+
+    def act(jobs: Sequence[Job]) -> list[Outcome]:
+        if jobs[0].key == "k01":
+            raise DependencyDown
+        return [Done(engine=f"by {job.key}") for job in jobs]
+
+    bench = Bench(handler := Script(act), alone=frozenset({TYPE}))
+    await bench.enqueue(*numbered(3))
+    assert await bench.worker.run_once() == 3
+    assert handler.calls == [["k00"], ["k01"]]
+    found = await bench.jobs()
+    assert (found["k00"].engine, found["k00"].state) == ("by k00", JobState.SUCCEEDED)
+    assert found["k01"].state is found["k02"].state is JobState.FAILED
 
 
 async def test_a_call_that_raises_is_bisected_to_the_bad_item() -> None:

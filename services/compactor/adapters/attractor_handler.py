@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -11,8 +10,13 @@ from services.compactor.app.attractors import UPDATE_ATTRACTOR, Attractors, Resu
 from services.compactor.app.calls import describe
 from services.compactor.app.jobs import Jobs
 from services.compactor.app.ports import Done, Failed, Outcome, Reach
+from services.compactor.domain import payloads
 from services.compactor.domain.ledger import Job, NewJob
+from services.compactor.domain.progress import POSTPONED
 from services.kit.errors import DataFlowRefused, DependencyDown, Overloaded, PalimpsestError
+
+REST = f"{POSTPONED}rest"
+"""The second result of an update that left some."""
 
 
 class AttractorHandler:
@@ -23,7 +27,8 @@ class AttractorHandler:
 
     async def run(self, tenant: str, agent_id: str, jobs: Sequence[Job]) -> Sequence[Outcome]:
         """See Handler. The result of a job says what was done: "attractor/{version}", "unchanged/{version}",
-        "no_summaries", or "postponed/{job}", which names the job that will do it."""
+        "no_summaries", or "postponed/{job}", which names the job that will do it. A second one says
+        "postponed/rest" where the next job does what an update left."""
         with as_service(tenant, agent_id):
             outcome = await self._do(tenant, agent_id, jobs)
         return [outcome] * len(jobs)
@@ -32,7 +37,7 @@ class AttractorHandler:
         due = not all(tells_of_summary(job.payload) for job in jobs)
         work = self._attractors.update if due else self._attractors.follow
         try:
-            return Done(result_ids=(said(await work(tenant, agent_id)),))
+            return Done(result_ids=said(await work(tenant, agent_id)))
         except (DependencyDown, Overloaded):
             raise
         except DataFlowRefused as error:
@@ -43,24 +48,21 @@ class AttractorHandler:
 
 def tells_of_summary(payload: bytes) -> bool:
     """Whether a job says that a summary changed, {"conversation_id"}, which may wait; others are due."""
-    try:
-        read = json.loads(payload)
-    except ValueError:
-        return False
-    return isinstance(read, dict) and "conversation_id" in read
+    return "conversation_id" in payloads.said(payload)
 
 
-def said(updated: Updated) -> str:
-    """A job's result."""
+def said(updated: Updated) -> tuple[str, ...]:
+    """A job's results."""
     match updated.result:
         case Result.WRITTEN:
-            return f"attractor/{updated.version}"
+            written = f"attractor/{updated.version}"
+            return (written, REST) if updated.left else (written,)
         case Result.POSTPONED:
-            return f"{updated.result}/{updated.job_id}"
+            return (f"{POSTPONED}{updated.job_id}",)
         case Result.UNCHANGED:
-            return f"{updated.result}/{updated.version}"
+            return (f"{updated.result}/{updated.version}",)
         case Result.NO_SUMMARIES:
-            return updated.result.value
+            return (updated.result.value,)
 
 
 class JobsLater:

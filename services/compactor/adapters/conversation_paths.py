@@ -14,13 +14,15 @@ from services.compactor.app.summary_ports import Stretch
 from services.compactor.domain import extractive
 from services.compactor.domain.rolling import Reached
 from services.compactor.domain.summaries import Utterance
-from services.compactor.domain.turning import Placed
+from services.compactor.domain.turning import BLOCK, Placed
 
 MOST_MESSAGES: Final = 5_000
-"""Messages that are read at once, the newest; what lies before them in a longer conversation is left."""
+"""Messages that are read at once. Of a conversation that nothing is known of yet they are the newest, and
+what lies before them is left; where a summary goes on, more are left to its next version."""
 PAGE: Final = 100
 BEFORE: Final = 6
-"""Messages before the place that was asked for: what is new is compared with them."""
+"""Messages before the place that was asked for, and those that begin their block: what is new is compared
+with them."""
 
 
 class EpisodicPaths:
@@ -38,27 +40,58 @@ class EpisodicPaths:
         """See the port."""
         request = episodic_pb2.GetConversationRequest(agent_id=agent_id, conversation_id=conversation_id)
         title = (await self._episodic.GetConversation(request)).conversation.title
-        newest_first = await self._newest(agent_id, conversation_id, reached)
-        at = next((n for n, one in enumerate(newest_first) if one.depth == reached.depth), None)
-        follows = not reached.depth or (at is not None and newest_first[at].id == reached.message_id)
-        if not follows:
-            newest_first = await self._newest(agent_id, conversation_id, Reached())
-            at = None
-        new = newest_first if at is None else newest_first[:at]
-        before = [] if at is None else newest_first[at : at + BEFORE]
+        before, new, more = await self._following(agent_id, conversation_id, reached)
+        follows = not reached.depth or bool(before)
+        if not before:
+            new, more = await self._newest(agent_id, conversation_id), False
         return Stretch(
             title=title,
-            before=[_placed(one) for one in reversed(before)],
-            messages=[_placed(one) for one in reversed(new)],
+            before=[_placed(one) for one in before],
+            messages=[_placed(one) for one in new],
             follows=follows,
             tokens=sum(one.token_count for one in new),
-            reached=_reached(new[0]) if new else reached,
+            reached=_reached(new[-1]) if new else reached,
+            more=more,
         )
 
-    async def _newest(
+    async def holds(self, agent_id: str, conversation_id: str, reached: Reached) -> bool:
+        """See the port."""
+        request = history_pb2.ListPathRequest(
+            agent_id=agent_id,
+            conversation_id=conversation_id,
+            after_depth=reached.depth - 1,
+            page_size=1,
+        )
+        page = await self._history.ListPath(request)
+        return [one.id for one in page.messages] == [reached.message_id]
+
+    async def _following(
         self, agent_id: str, conversation_id: str, reached: Reached
-    ) -> list[resources_pb2.Message]:
-        """The path back to that place and BEFORE messages further, the newest first."""
+    ) -> tuple[list[resources_pb2.Message], list[resources_pb2.Message], bool]:
+        """That place with those before it, the oldest MOST_MESSAGES after it, and whether there are more;
+        nothing where it is no place, or not one of the path."""
+        if not reached.depth:
+            return [], [], False
+        begin = max(0, reached.depth - BEFORE)
+        begin -= begin % BLOCK  # the same blocks as last time, whose vectors the Embedder may still have
+        request = history_pb2.ListPathRequest(
+            agent_id=agent_id, conversation_id=conversation_id, after_depth=begin, page_size=PAGE
+        )
+        found: list[resources_pb2.Message] = []
+        count = reached.depth - begin
+        while True:
+            page = await self._history.ListPath(request)
+            found += page.messages
+            if len(found) < count or found[count - 1].id != reached.message_id:
+                return [], [], False
+            if not page.next_page_token or len(found) > count + MOST_MESSAGES:
+                break
+            request.page_token = page.next_page_token
+        new = found[count : count + MOST_MESSAGES]
+        return found[:count], new, len(found) > count + len(new)
+
+    async def _newest(self, agent_id: str, conversation_id: str) -> list[resources_pb2.Message]:
+        """The end of the path, the oldest first."""
         found: list[resources_pb2.Message] = []
         request = history_pb2.ListPathRequest(
             agent_id=agent_id, conversation_id=conversation_id, newest_first=True, page_size=PAGE
@@ -66,11 +99,10 @@ class EpisodicPaths:
         while len(found) < MOST_MESSAGES:
             page = await self._history.ListPath(request)
             found += page.messages
-            enough = found and reached.depth and found[-1].depth <= reached.depth - BEFORE
-            if enough or not page.next_page_token:
+            if not page.next_page_token:
                 break
             request.page_token = page.next_page_token
-        return found[:MOST_MESSAGES]
+        return found[:MOST_MESSAGES][::-1]
 
 
 def _placed(message: resources_pb2.Message) -> Placed:

@@ -8,7 +8,6 @@ Episodic asks for.
 from __future__ import annotations
 
 import hashlib
-import json
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC
@@ -19,8 +18,10 @@ from palimpsest.history.v1 import history_pb2_grpc, overlays_pb2
 
 from services.compactor.adapters.acting import as_service
 from services.compactor.app.calls import describe
+from services.compactor.app.engines import About, together
 from services.compactor.app.ports import Done, Failed, Outcome
 from services.compactor.app.summarising import Summariser
+from services.compactor.domain import payloads
 from services.compactor.domain.covering import Covered, Lengths, to_fold
 from services.compactor.domain.ledger import Job
 from services.compactor.domain.summaries import Utterance
@@ -42,8 +43,8 @@ LOOKS = 2
 DIGEST = 16
 """Characters of a digest in the id of a fold."""
 
-Flush = Callable[[str, str, Sequence[resources_pb2.Message]], Awaitable[object]]
-"""Keeps the lasting facts of an agent's conversation's messages; raises DependencyDown or Overloaded only."""
+Flush = Callable[[About, Sequence[resources_pb2.Message]], Awaitable[str]]
+"""Keeps the lasting facts of messages; the name of what read them. Raises DependencyDown, Overloaded only."""
 
 _AUTHORS = {
     resources_pb2.ROLE_SYSTEM: "system",
@@ -67,14 +68,16 @@ class OverlayHandler(ABC):
     async def run(self, tenant: str, agent_id: str, jobs: Sequence[Job]) -> Sequence[Outcome]:
         """See Handler. After an outage in the middle, what was done before it is found done."""
         with as_service(tenant, agent_id):
-            return [await self._do(agent_id, job) for job in jobs]
+            return [await self._do(tenant, agent_id, job) for job in jobs]
 
-    async def _do(self, agent_id: str, job: Job) -> Outcome:
+    async def _do(self, tenant: str, agent_id: str, job: Job) -> Outcome:
         conversation_id = conversation_of(job.payload)
         if not conversation_id:
             return Failed(error=BAD_PAYLOAD, hopeless=True)
         try:
-            return await self._attempt(agent_id, conversation_id)
+            return await self._attempt(
+                About(tenant=tenant, agent_id=agent_id, conversation_id=conversation_id)
+            )
         except (DependencyDown, Overloaded):
             raise
         except NotFound:
@@ -82,36 +85,36 @@ class OverlayHandler(ABC):
         except PalimpsestError as error:
             return Failed(error=describe(error))
 
-    async def _attempt(self, agent_id: str, conversation_id: str) -> Outcome:
+    async def _attempt(self, about: About) -> Outcome:
         for _ in range(LOOKS):
-            wanted = await self._overlay(agent_id, conversation_id)
+            wanted, reader = await self._overlay(about)
             if wanted is None:
                 return Done()
             try:
                 stored = await self._history.PutOverlay(wanted)
             except (Exists, StateConflict):
                 continue  # another worker was faster: what it did may be all that was due
-            return Done(result_ids=(stored.overlay.id,))
+            return Done(result_ids=(stored.overlay.id,), engine=together([wanted.model, reader]))
         return Done()  # the other workers' overlays ask for what is due next
 
-    async def _overlay(self, agent_id: str, conversation_id: str) -> overlays_pb2.PutOverlayRequest | None:
+    async def _overlay(self, about: About) -> tuple[overlays_pb2.PutOverlayRequest | None, str]:
+        """What is to be stored, and what read the facts that were kept before."""
         coverage = await self._history.GetCoverage(
-            overlays_pb2.GetCoverageRequest(agent_id=agent_id, conversation_id=conversation_id)
+            overlays_pb2.GetCoverageRequest(agent_id=about.agent_id, conversation_id=about.conversation_id)
         )
-        await self._keep(agent_id, conversation_id, coverage)
-        wanted = await self._write(coverage)
+        reader = await self._keep(about, coverage)
+        wanted = await self._write(about, coverage)
         if wanted is not None:
-            wanted.agent_id, wanted.conversation_id = agent_id, conversation_id
-        return wanted
+            wanted.agent_id, wanted.conversation_id = about.agent_id, about.conversation_id
+        return wanted, reader
 
-    async def _keep(  # noqa: B027 - most handlers have nothing to keep
-        self, agent_id: str, conversation_id: str, coverage: overlays_pb2.GetCoverageResponse
-    ) -> None:
-        """Saves what outlasts the messages that are about to lie under an overlay."""
+    async def _keep(self, _about: About, _coverage: overlays_pb2.GetCoverageResponse) -> str:
+        """Saves what outlasts the messages that are about to lie under an overlay; what read it, if any."""
+        return ""
 
     @abstractmethod
     async def _write(
-        self, coverage: overlays_pb2.GetCoverageResponse
+        self, about: About, coverage: overlays_pb2.GetCoverageResponse
     ) -> overlays_pb2.PutOverlayRequest | None:
         """The overlay to be stored, but for its agent and conversation; None when nothing is due."""
 
@@ -130,19 +133,19 @@ class CoverHandler(OverlayHandler):
         super().__init__(history, summariser, lengths)
         self._flush = flush
 
-    async def _keep(
-        self, agent_id: str, conversation_id: str, coverage: overlays_pb2.GetCoverageResponse
-    ) -> None:
-        if self._flush is not None and coverage.uncovered:
-            await self._flush(agent_id, conversation_id, coverage.uncovered)
+    async def _keep(self, about: About, coverage: overlays_pb2.GetCoverageResponse) -> str:
+        if self._flush is None or not coverage.uncovered:
+            return ""
+        return await self._flush(about, coverage.uncovered)
 
     async def _write(
-        self, coverage: overlays_pb2.GetCoverageResponse
+        self, about: About, coverage: overlays_pb2.GetCoverageResponse
     ) -> overlays_pb2.PutOverlayRequest | None:
         messages = coverage.uncovered
         if not messages:
             return None
         summary = await self._summariser.summarise(
+            about,
             [utterance(message) for message in messages],
             coverage.previous_summary,
             self._lengths.of_messages(sum(message.token_count for message in messages)),
@@ -161,7 +164,7 @@ class FoldHandler(OverlayHandler):
     """Folds the oldest overlays into one when all of them are over their share."""
 
     async def _write(
-        self, coverage: overlays_pb2.GetCoverageResponse
+        self, about: About, coverage: overlays_pb2.GetCoverageResponse
     ) -> overlays_pb2.PutOverlayRequest | None:
         live = {overlay.id: overlay for overlay in coverage.over_share}
         chosen = to_fold([_covered(one) for one in live.values()], coverage.share_tokens, self._lengths)
@@ -169,7 +172,7 @@ class FoldHandler(OverlayHandler):
             return None
         overlays = [live[one.id] for one in chosen]
         summary = await self._summariser.merge(
-            [overlay.summary for overlay in overlays], self._lengths.of_fold(coverage.share_tokens)
+            about, [overlay.summary for overlay in overlays], self._lengths.of_fold(coverage.share_tokens)
         )
         return overlays_pb2.PutOverlayRequest(
             overlay_id=fold_id(chosen),
@@ -183,12 +186,7 @@ class FoldHandler(OverlayHandler):
 
 def conversation_of(payload: bytes) -> str:
     """From {"conversation_id"}; "" when there is none."""
-    try:
-        read = json.loads(payload)
-    except ValueError:
-        return ""
-    found = read.get("conversation_id") if isinstance(read, dict) else None
-    return found if isinstance(found, str) else ""
+    return payloads.text(payload, "conversation_id")
 
 
 def fold_id(chosen: Sequence[Covered]) -> str:

@@ -70,7 +70,10 @@ class RecordedDays:
         found: dict[str, list[Evidence]] = defaultdict(list)
         with as_service(tenant, agent_id):
             request = upkeep_pb2.ListRecentMemoriesRequest(
-                agent_id=agent_id, since_time=to_timestamp(since), limit=MOST_MEMORIES
+                agent_id=agent_id,
+                since_time=to_timestamp(since),
+                until_time=to_timestamp(until),
+                limit=MOST_MEMORIES,
             )
             for memory in (await self._upkeep.ListRecentMemories(request)).memories:
                 if memory.source != resources_pb2.MEMORY_SOURCE_REFLECTION:
@@ -142,6 +145,16 @@ class RecordedDays:
                 ],
             )
             return (await self._semantic.Remember(request)).memory.id
+
+    async def forget(self, tenant: str, agent_id: str, memory_id: str) -> None:
+        """See the port."""
+        with as_service(tenant, agent_id):
+            try:
+                await self._semantic.ForgetMemory(
+                    semantic_pb2.ForgetMemoryRequest(agent_id=agent_id, memory_id=memory_id)
+                )
+            except NotFound:  # forgotten before
+                return
 
     async def _scope(self, agent_id: str, contact_id: str) -> semantic_pb2.Scope:
         if not contact_id:

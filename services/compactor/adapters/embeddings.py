@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from typing import Final
 
 import structlog
-from palimpsest.embedder.v1 import embedder_pb2, embedder_pb2_grpc
+from palimpsest.embedder.v1 import embedder_pb2_grpc
 
+from services.compactor.adapters.beginnings import beginnings
 from services.compactor.domain.nearness import NO_VECTORS, Vector, Vectors
 from services.kit.errors import DataFlowRefused, DeadlineExceeded, DependencyDown, Overloaded
 
 AT_ONCE: Final = 64
 """Texts of one call: the Embedder serves others in between."""
-FIRST_CHUNK: Final = embedder_pb2.Chunking(max_chunks=1)
 FLOAT_BYTES: Final = 4
 
 
@@ -31,19 +31,16 @@ class EmbedderEmbeddings:
         revisions: set[str] = set()
         for begin in range(0, len(texts), AT_ONCE):
             chunk = texts[begin : begin + AT_ONCE]
-            request = embedder_pb2.EmbedRequest(
-                texts=chunk, purpose=embedder_pb2.PURPOSE_DOCUMENT, chunking=FIRST_CHUNK
-            )
             try:
-                answer = await self._stub.Embed(request)
+                made = await beginnings(self._stub, chunk)
             except (DependencyDown, Overloaded, DeadlineExceeded, DataFlowRefused) as error:
                 self._log.warning("summary_without_vectors", reason=error.reason)
                 return NO_VECTORS
-            revisions.add(answer.revision)
-            if len(answer.embeddings) != len(chunk) or len(revisions) > 1:
+            revisions.add(made.revision if made else "")
+            if made is None or len(revisions) > 1:
                 self._log.warning("summary_without_vectors", reason="NOT_THE_VECTORS_ASKED_FOR")
                 return NO_VECTORS
-            found.update(zip(chunk, (_floats(one.vector) for one in answer.embeddings), strict=True))
+            found.update(zip(chunk, map(_floats, made.vectors), strict=True))
         return found
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -10,9 +9,11 @@ from itertools import chain
 from palimpsest.episodic.v1 import episodic_pb2, episodic_pb2_grpc
 
 from services.compactor.adapters.acting import as_service
-from services.compactor.adapters.fact_writer import FactWriter
+from services.compactor.adapters.fact_writer import FactWriter, Kept
 from services.compactor.app.calls import describe
+from services.compactor.app.engines import About, together
 from services.compactor.app.ports import Done, Failed, Outcome
+from services.compactor.domain import payloads
 from services.compactor.domain.ledger import Job
 from services.kit.errors import (
     DependencyDown,
@@ -48,14 +49,16 @@ class ExtractHandler:
     async def run(self, tenant: str, agent_id: str, jobs: Sequence[Job]) -> Sequence[Outcome]:
         """See Handler. After an outage in the middle, what was written before it is found written."""
         with as_service(tenant, agent_id):
-            return [await self._do(agent_id, job) for job in jobs]
+            return [await self._do(tenant, agent_id, job) for job in jobs]
 
-    async def _do(self, agent_id: str, job: Job) -> Outcome:
+    async def _do(self, tenant: str, agent_id: str, job: Job) -> Outcome:
         stretch = stretch_of(job.payload)
         if stretch is None:
             return Failed(error=BAD_PAYLOAD, hopeless=True)
+        about = About(tenant=tenant, agent_id=agent_id, conversation_id=stretch.conversation_id)
         try:
-            return Done(result_ids=await self._extract(agent_id, stretch))
+            kept = await self._extract(about, stretch)
+            return Done(result_ids=kept.ids, engine=kept.engine)
         except (DependencyDown, Overloaded):
             raise
         except NotFound:
@@ -63,9 +66,9 @@ class ExtractHandler:
         except PalimpsestError as error:
             return Failed(error=describe(error))
 
-    async def _extract(self, agent_id: str, stretch: Stretch) -> tuple[str, ...]:
+    async def _extract(self, about: About, stretch: Stretch) -> Kept:
         request = episodic_pb2.GetMessageRangeRequest(
-            agent_id=agent_id,
+            agent_id=about.agent_id,
             conversation_id=stretch.conversation_id,
             sequences=range(stretch.first, stretch.last + 1),
         )
@@ -74,9 +77,10 @@ class ExtractHandler:
         except LimitExceeded:  # too large for one answer
             if stretch.first == stretch.last:
                 raise
-            found = [await self._extract(agent_id, half) for half in _halves(stretch)]
-            return tuple(dict.fromkeys(chain.from_iterable(found)))
-        return await self._writer.after_turn(answer.conversation, answer.messages)
+            found = [await self._extract(about, half) for half in _halves(stretch)]
+            ids = dict.fromkeys(chain.from_iterable(one.ids for one in found))
+            return Kept(ids=tuple(ids), engine=together(one.engine for one in found))
+        return await self._writer.after_turn(about, answer.conversation, answer.messages)
 
 
 def _halves(stretch: Stretch) -> tuple[Stretch, Stretch]:
@@ -86,12 +90,7 @@ def _halves(stretch: Stretch) -> tuple[Stretch, Stretch]:
 
 def stretch_of(payload: bytes) -> Stretch | None:
     """From {"conversation_id", "from_sequence", "to_sequence"}; None when these name nothing."""
-    try:
-        read = json.loads(payload)
-    except ValueError:
-        return None
-    if not isinstance(read, dict):
-        return None
+    read = payloads.said(payload)
     conversation_id, first, last = (read.get(k) for k in ("conversation_id", "from_sequence", "to_sequence"))
     if not (isinstance(conversation_id, str) and conversation_id):
         return None

@@ -12,6 +12,7 @@ from palimpsest.common.v1 import resources_pb2
 from palimpsest.episodic.v1 import episodic_pb2, episodic_pb2_grpc
 from palimpsest.semantic.v1 import semantic_pb2, semantic_pb2_grpc
 
+from services.compactor.app.engines import About
 from services.compactor.app.extracting import Extractor
 from services.compactor.domain.extracting import durable
 from services.compactor.domain.extracting_types import Category, Fact, Turn
@@ -44,6 +45,14 @@ class Found:
     message: resources_pb2.Message
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """The ids of the memories that messages told of, oldest first, and what read them, if anything did."""
+
+    ids: tuple[str, ...] = ()
+    engine: str = ""
+
+
 class FactWriter:
     """Reads messages of one conversation and remembers what they state, in its contact's bucket."""
 
@@ -61,42 +70,42 @@ class FactWriter:
         self._log = structlog.get_logger("worker")
 
     async def after_turn(
-        self, conversation: resources_pb2.Conversation, messages: Sequence[resources_pb2.Message]
-    ) -> tuple[str, ...]:
-        """The ids of the memories that messages just stored told of, oldest first (J-8).
-
-        Raises NotFound, DependencyDown, Overloaded.
-        """
+        self,
+        about: About,
+        conversation: resources_pb2.Conversation,
+        messages: Sequence[resources_pb2.Message],
+    ) -> Kept:
+        """Keeps what messages just stored told of (J-8). Raises NotFound, DependencyDown, Overloaded."""
         contact = await self._contact(conversation)
-        found = await self._read(contact, messages)
-        return await self._write(conversation, contact, found, resources_pb2.MEMORY_SOURCE_TURN)
+        found, engine = await self._read(about, contact, messages)
+        ids = await self._write(conversation, contact, found, resources_pb2.MEMORY_SOURCE_TURN)
+        return Kept(ids=ids, engine=engine)
 
-    async def flush(
-        self, agent_id: str, conversation_id: str, messages: Sequence[resources_pb2.Message]
-    ) -> tuple[str, ...]:
-        """The same for the few facts that outlast a range about to be covered (J-9).
+    async def flush(self, about: About, messages: Sequence[resources_pb2.Message]) -> str:
+        """The same for the few facts that outlast a range about to be covered (J-9); what read them.
 
         What fails is logged and left: a range is covered though its facts could not be kept, for its messages
         are still there. Raises DependencyDown, Overloaded.
         """
         try:
-            return await self._flush(agent_id, conversation_id, messages)
+            return await self._flush(about, messages)
         except (DependencyDown, Overloaded):
             raise
         except PalimpsestError as error:
             self._log.warning("flush_failed", reason=error.reason)
-            return ()
+            return ""
 
-    async def _flush(
-        self, agent_id: str, conversation_id: str, messages: Sequence[resources_pb2.Message]
-    ) -> tuple[str, ...]:
-        request = episodic_pb2.GetConversationRequest(agent_id=agent_id, conversation_id=conversation_id)
+    async def _flush(self, about: About, messages: Sequence[resources_pb2.Message]) -> str:
+        request = episodic_pb2.GetConversationRequest(
+            agent_id=about.agent_id, conversation_id=about.conversation_id
+        )
         conversation = (await self._episodic.GetConversation(request)).conversation
         contact = await self._contact(conversation)
-        found = await self._read(contact, messages)
+        found, engine = await self._read(about, contact, messages)
         kept = {id(fact) for fact in durable([one.fact for one in found])}
         lasting = [one for one in found if id(one.fact) in kept]
-        return await self._write(conversation, contact, lasting, resources_pb2.MEMORY_SOURCE_PRE_COMPACTION)
+        await self._write(conversation, contact, lasting, resources_pb2.MEMORY_SOURCE_PRE_COMPACTION)
+        return engine
 
     async def _contact(self, conversation: resources_pb2.Conversation) -> resources_pb2.Contact:
         if not conversation.contact_id:
@@ -107,16 +116,18 @@ class FactWriter:
         return (await self._episodic.GetContact(request)).contact
 
     async def _read(
-        self, contact: resources_pb2.Contact, messages: Sequence[resources_pb2.Message]
-    ) -> list[Found]:
+        self, about: About, contact: resources_pb2.Contact, messages: Sequence[resources_pb2.Message]
+    ) -> tuple[list[Found], str]:
         said = [message for message in messages if message.role == resources_pb2.ROLE_USER]
-        facts = await self._extractor.extract([turn_of(message, contact.display_name) for message in said])
-        return [
+        turns = [turn_of(message, contact.display_name) for message in said]
+        read = await self._extractor.extract(about, turns)
+        found = [
             Found(fact=fact, message=message)
-            for message, told in zip(said, facts, strict=True)
+            for message, told in zip(said, read.facts, strict=True)
             for fact in told
             if not self._is_over(fact, message)
         ]
+        return found, read.engine
 
     def _is_over(self, fact: Fact, message: resources_pb2.Message) -> bool:
         """Whether a task was said so long ago, as in an imported transcript, that it has expired."""

@@ -5,7 +5,6 @@ The first files a conversation as its summary says, the second writes a branch's
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Final
 
@@ -16,6 +15,7 @@ from services.compactor.app.document_ports import Unreadable
 from services.compactor.app.graph import Graph
 from services.compactor.app.ports import Done, Failed, Outcome
 from services.compactor.app.wiki import Wiki
+from services.compactor.domain import payloads
 from services.compactor.domain.ledger import Job
 from services.kit.errors import DependencyDown, Overloaded, PalimpsestError
 
@@ -75,9 +75,4 @@ class WikiHandler:
 
 def _branch_of(job: Job) -> str:
     """From {"branch_id"}; "" when there is none."""
-    try:
-        read = json.loads(job.payload)
-    except ValueError:
-        return ""
-    found = read.get("branch_id") if isinstance(read, dict) else None
-    return found if isinstance(found, str) else ""
+    return payloads.text(job.payload, "branch_id")

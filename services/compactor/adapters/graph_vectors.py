@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import structlog
-from palimpsest.embedder.v1 import embedder_pb2, embedder_pb2_grpc
+from palimpsest.embedder.v1 import embedder_pb2_grpc
 from palimpsest.episodic.v1 import episodic_pb2, episodic_pb2_grpc
 
+from services.compactor.adapters.beginnings import beginnings
 from services.compactor.domain.graph import Naming
 from services.kit.errors import DataFlowRefused, Internal
-
-FIRST_CHUNK = embedder_pb2.Chunking(max_chunks=1)
 
 
 class EmbeddedNames:
@@ -23,19 +22,16 @@ class EmbeddedNames:
 
     async def named(self, names: Mapping[str, str]) -> list[Naming]:
         """See the port."""
-        request = embedder_pb2.EmbedRequest(
-            texts=list(names.values()), purpose=embedder_pb2.PURPOSE_DOCUMENT, chunking=FIRST_CHUNK
-        )
         try:
-            answer = await self._stub.Embed(request)
+            made = await beginnings(self._stub, list(names.values()))
         except DataFlowRefused as error:
             self._log.warning("names_without_vectors", reason=error.reason)
             return [Naming(slug=slug, name=name) for slug, name in names.items()]
-        if len(answer.embeddings) != len(names):
+        if made is None:
             raise Internal("not the vectors asked for")
         return [
-            Naming(slug=slug, name=name, vector=one.vector, model=answer.revision)
-            for (slug, name), one in zip(names.items(), answer.embeddings, strict=True)
+            Naming(slug=slug, name=name, vector=vector, model=made.revision)
+            for (slug, name), vector in zip(names.items(), made.vectors, strict=True)
         ]
 
 

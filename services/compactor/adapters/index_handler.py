@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 
 from palimpsest.semantic.v1 import semantic_pb2, semantic_pb2_grpc
 
 from services.compactor.adapters.acting import as_service
 from services.compactor.app.ports import Done, Failed, Outcome
+from services.compactor.domain import payloads
 from services.compactor.domain.ledger import Job
 from services.kit.errors import DependencyDown, Reason
 
@@ -57,8 +57,7 @@ class IndexHandler:
 
     def _item(self, job: Job) -> semantic_pb2.IndexItem | None:
         try:
-            payload = json.loads(job.payload)
-            return self._to_item(payload) if isinstance(payload, dict) else None
+            return self._to_item(payloads.said(job.payload))
         except ValueError:
             return None
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 
 import redis.asyncio as aioredis
 from redis.asyncio.cluster import RedisCluster
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
-from redis.exceptions import RedisError, ResponseError
+from redis.exceptions import RedisClusterException, RedisError, ResponseError
 
 from services.compactor.app.document_ports import MAX_VALUE_BYTES, KvDown, revision_of
 from services.kit.errors import StartupError
@@ -19,6 +19,7 @@ from services.kit.errors import StartupError
 T = TypeVar("T")
 
 PREFIX = "palimpsest:"
+FAILURES: Final = (RedisError, RedisClusterException, OSError, TimeoutError)
 WRONG_TYPE = "WRONGTYPE"
 NO_VALUE = b""  # for what is there and no text: has no revision, so it is replaced
 RETRIES = 1  # a connection that broke while nobody used it shows it only in the first call over it
@@ -68,7 +69,7 @@ class RedisKv:
             raise StartupError("a prefix of Redis keys must hold no brace")
         try:
             return cls(_client(options), options)
-        except (ValueError, RedisError):
+        except (ValueError, RedisError, RedisClusterException):
             raise StartupError("the URL of Redis cannot be used") from None  # the text may quote its password
 
     async def get(self, key: str) -> bytes | None:
@@ -113,7 +114,7 @@ class RedisKv:
                 return await call()
         except ResponseError:
             raise
-        except (RedisError, OSError, TimeoutError):
+        except FAILURES:
             raise KvDown from None
 
 

@@ -7,7 +7,6 @@ conversation costs one job.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -17,11 +16,11 @@ from services.compactor.app.calls import describe
 from services.compactor.app.conversation_summaries import ConversationSummaries
 from services.compactor.app.ports import Done, Failed, Outcome
 from services.compactor.app.summary_ports import SummaryIndex
+from services.compactor.domain import payloads
 from services.compactor.domain.ledger import Job
 from services.compactor.domain.schedules import SYSTEM_TENANT, Spec
 from services.kit.errors import DependencyDown, NotFound, Overloaded, PalimpsestError
 
-REFRESH_SUMMARY: Final = "refresh_summary"
 SUMMARIZE_CONVERSATION: Final = "summarize_conversation"
 SUMMARIZE_BATCH: Final = "summarize_batch"
 BATCHES: Final = Spec(name="summarize", job_type=SUMMARIZE_BATCH, cron="0 */6 * * *")
@@ -52,14 +51,16 @@ class SummaryHandler:
         if not conversation_id:
             return Failed(error=BAD_PAYLOAD, hopeless=True)
         try:
-            version = await self._summaries.refresh(tenant, agent_id, conversation_id)
+            made = await self._summaries.refresh(tenant, agent_id, conversation_id)
         except (DependencyDown, Overloaded):
             raise
         except NotFound:
             return Done()  # the conversation was erased: nothing is to be said of it
         except PalimpsestError as error:
             return Failed(error=describe(error))
-        return Done(result_ids=(f"summary/{conversation_id}/{version}",) if version else ())
+        if not made.version:
+            return Done()
+        return Done(result_ids=(f"summary/{conversation_id}/{made.version}",), engine=made.engine)
 
 
 class BatchHandler:
@@ -83,12 +84,9 @@ class BatchHandler:
 
 def batch_of(job: Job) -> tuple[str, int, int]:
     """The key of the first batch, the place in the row of batches from 0, and the size of this one."""
-    try:
-        said = json.loads(job.payload)
-    except ValueError:
-        said = None
-    left = said.get("left") if isinstance(said, dict) else None
-    if not isinstance(said, dict) or not isinstance(left, int):
+    said = payloads.said(job.payload)
+    left = said.get("left")
+    if not isinstance(left, int):
         return job.key, 0, BATCH
     root, place = said.get("root"), said.get("place")
     return (

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 from palimpsest.semantic.v1 import semantic_pb2, semantic_pb2_grpc
 
 from services.compactor.adapters.acting import as_service
 from services.compactor.app.ports import Done, Failed, Outcome
+from services.compactor.domain import payloads
 from services.compactor.domain.ledger import Job
 from services.kit.errors import DependencyDown, Reason
 
@@ -25,7 +25,7 @@ class SyncHandler:
 
     async def run(self, tenant: str, agent_id: str, jobs: Sequence[Job]) -> Sequence[Outcome]:
         """See Handler. Raises DependencyDown also when that is what became of every memory."""
-        ids = [_memory_id(job) for job in jobs]
+        ids = [payloads.text(job.payload, "memory_id") for job in jobs]
         readable = [id_ for id_ in ids if id_]
         outcomes = iter(await self._sync(tenant, agent_id, readable) if readable else ())
         return [_outcome(next(outcomes)) if id_ else Failed(error=BAD_PAYLOAD, hopeless=True) for id_ in ids]
@@ -41,16 +41,6 @@ class SyncHandler:
         if all(not one.ok and one.error.startswith(Reason.DEPENDENCY_DOWN) for one in response.outcomes):
             raise DependencyDown
         return response.outcomes
-
-
-def _memory_id(job: Job) -> str:
-    """From {"memory_id"}; "" where there is none."""
-    try:
-        payload = json.loads(job.payload)
-    except ValueError:
-        return ""
-    memory_id = payload.get("memory_id") if isinstance(payload, dict) else None
-    return memory_id if isinstance(memory_id, str) else ""
 
 
 def _outcome(outcome: semantic_pb2.SyncOutcome) -> Outcome:

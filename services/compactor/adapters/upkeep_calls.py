@@ -85,7 +85,8 @@ class SemanticUpkeep:
         with as_service(tenant, agent_id):
             await self._stub.UndoMerge(pb.UndoMergeRequest(agent_id=agent_id, memory_id=memory_id))
 
-    async def check_drift(self, tenant: str, agent_id: str) -> pb.CheckDriftResponse:
-        """Compares an agent's stores, and has repaired what drifted apart."""
+    async def check_drift(self, tenant: str, agent_id: str, request_id: str) -> pb.CheckDriftResponse:
+        """Compares an agent's stores, and has repaired what drifted apart, once for each `request_id`."""
         with as_service(tenant, agent_id):
-            return await self._stub.CheckDrift(pb.CheckDriftRequest(agent_id=agent_id))
+            request = pb.CheckDriftRequest(agent_id=agent_id, request_id=request_id)
+            return await self._stub.CheckDrift(request)

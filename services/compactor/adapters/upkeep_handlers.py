@@ -19,12 +19,12 @@ from services.compactor.app.consolidation import Consolidation
 from services.compactor.app.jobs import Jobs
 from services.compactor.app.ports import Done, Outcome, Reach
 from services.compactor.app.reflection import Reflection
+from services.compactor.domain import payloads
 from services.compactor.domain.ledger import Job, NewJob
 
 CONSOLIDATE: Final = "consolidate"
 CONSOLIDATE_AGENT: Final = "consolidate_agent"
 REFLECT: Final = "reflect"
-REFLECT_AGENT: Final = "reflect_agent"
 CHECK_DRIFT: Final = "check_drift"
 CHECK_DRIFT_AGENT: Final = "check_drift_agent"
 PAGES_AT_ONCE: Final = 4
@@ -99,7 +99,7 @@ class FanOut:
 def _place_of(job: Job) -> Place:
     """What a selector left in the payload; the beginning, where it says nothing."""
     try:
-        return Place(**json.loads(job.payload))
+        return Place(**payloads.said(job.payload))  # type: ignore[arg-type]
     except (ValueError, TypeError):
         return Place(root=job.id, day=job.created.isoformat(), number=0, token="")
 
@@ -126,10 +126,13 @@ class ReflectHandler:
         self._reflection = reflection
 
     async def run(self, tenant: str, agent_id: str, jobs: Sequence[Job]) -> Sequence[Outcome]:
-        """See Handler. The day before the one that the selector was asked for."""
+        """See Handler. The day before the one that the selector was asked for; with "again" only what is
+        stale of it."""
         outcomes = []
         for job in jobs:
-            written = await self._reflection.reflect(tenant, agent_id, _asked(job))
+            again = payloads.said(job.payload).get("again") is True
+            work = self._reflection.reflect_again if again else self._reflection.reflect
+            written = await work(tenant, agent_id, _asked(job))
             outcomes.append(Done(result_ids=tuple(written)))
         return outcomes
 
@@ -143,7 +146,8 @@ class DriftHandler:
 
     async def run(self, tenant: str, agent_id: str, jobs: Sequence[Job]) -> Sequence[Outcome]:
         """See Handler."""
-        found = await self._semantic.check_drift(tenant, agent_id)
+        # All jobs of a call ask for the same; the first names it: a retry finds what it asked for before.
+        found = await self._semantic.check_drift(tenant, agent_id, jobs[0].id)
         if found.lost_messages or found.lost_memories or found.lost_vectors or found.strangers:
             self._log.warning(
                 "drift_found",
@@ -157,7 +161,8 @@ class DriftHandler:
 
 def _asked(job: Job) -> datetime:
     """When the work was asked for; when the job was made, if that is not told."""
+    day = payloads.said(job.payload).get("day")
     try:
-        return datetime.fromisoformat(json.loads(job.payload)["day"])
-    except (ValueError, TypeError, KeyError):
+        return datetime.fromisoformat(day) if isinstance(day, str) else job.created
+    except ValueError:
         return job.created

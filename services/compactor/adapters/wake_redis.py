@@ -15,7 +15,7 @@ from typing import Final
 
 import structlog
 from redis.asyncio import Redis, RedisCluster
-from redis.exceptions import RedisError
+from redis.exceptions import RedisClusterException, RedisError
 
 from services.compactor.app.wake import LocalWake
 from services.kit.ids import new_id
@@ -29,7 +29,7 @@ FIRST_PAUSE_SECONDS: Final = 0.1
 LONGEST_PAUSE_SECONDS: Final = 5.0
 END: Final = "$"
 SENDER: Final = "by"
-FAILURES: Final = (RedisError, OSError, TimeoutError)
+FAILURES: Final = (RedisError, RedisClusterException, OSError, TimeoutError)
 
 
 class RedisWake:

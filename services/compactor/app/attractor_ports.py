@@ -35,7 +35,10 @@ class Embedder(Protocol):
         """The revision of the model that answers now."""
 
     async def embed(self, texts: Sequence[str], model: str) -> list[bytes]:
-        """A unit vector for each, float32, little endian; of a long text that of its parts together."""
+        """A unit vector for each, float32, little endian; of a long text that of its parts together.
+
+        Empty for a text that has none: one bad text costs one text (J-3).
+        """
 
 
 class Later(Protocol):

@@ -19,6 +19,7 @@ import structlog
 from services.compactor.app.attractor_ports import Embedder, Later, Points
 from services.compactor.app.document_ports import Unreadable
 from services.compactor.app.documents import Choice, Documents
+from services.compactor.domain import payloads
 from services.compactor.domain.attractor import (
     MAX_CONVERSATIONS,
     MAX_IDS_BYTES,
@@ -36,6 +37,7 @@ from services.compactor.domain.documents import (
     DocumentKey,
     Draft,
     Head,
+    Kind,
     VersionInfo,
     attractor_key,
     canonical,
@@ -82,11 +84,13 @@ class Result(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Updated:
-    """`version` is the newest after it, 0 for none; `job_id` that of a postponed update."""
+    """`version` is the newest after it, 0 for none; `job_id` that of a postponed update; `left` says that
+    summaries are left for the next one."""
 
     result: Result
     version: int = 0
     job_id: str = ""
+    left: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,16 +100,17 @@ class _Summary:
     reading: Reading
 
 
-def follow_up(agent_id: str, conversation_id: str, version: int) -> list[NewJob]:
-    """What the writer of a summary's version puts into the outbox with it. No two have the same key, so no
-    change is missed; updates are few because a call takes many of them and postpones (see UpdateRules)."""
+def follow_up(agent_id: str, conversation_id: str, version: int, to_sequence: int = 0) -> list[NewJob]:
+    """What the writer of a summary's version, which reaches up to a message, puts into the outbox with it. No
+    two have the same key, so no change is missed; updates are few because a call takes many of them and
+    postpones (see UpdateRules)."""
     return [
         NewJob(
             type=UPDATE_ATTRACTOR,
             agent_id=agent_id,
             subject=conversation_id,
             key=f"{UPDATE_ATTRACTOR}/{agent_id}/{conversation_id}/{version}",
-            payload={"conversation_id": conversation_id},
+            payload=payloads.of_conversation(conversation_id, to_sequence),
         )
     ]
 
@@ -155,6 +160,7 @@ class Attractors:
         key = attractor_key(tenant, agent_id)
         for _ in range(ATTEMPTS):
             head = await self._documents.head(key)
+            stale = await self._documents.stale(tenant, agent_id, Kind.SUMMARY)
             model = await self._embedder.model()
             more = await self._read_summaries(tenant, agent_id, model)
             points, count = await self._points.newest(tenant, agent_id, model, MAX_CONVERSATIONS)
@@ -163,7 +169,9 @@ class Attractors:
                 return Updated(result=Result.NO_SUMMARIES)
             fingerprint = fingerprint_of(model, points)
             earlier, known = await self._earlier(key, head)
-            if known == fingerprint and not head.stale and not more:
+            # What stale summaries say is said already: their next versions ask for an update.
+            waits = not stale.isdisjoint(point.conversation_id for point in points)
+            if known == fingerprint and (waits or not head.stale) and not more:
                 return Updated(result=Result.UNCHANGED, version=head.current)
             omitted = count - len(points)
             made = await asyncio.to_thread(
@@ -171,17 +179,24 @@ class Attractors:
             )
             jobs = [_more(agent_id, head.version + 1)] if more else []
             try:
-                document = await self._put(key, made, fingerprint, head, jobs)
+                document = await self._put(key, made, fingerprint, head, jobs, stale=waits)
             except VersionConflict:
                 continue
-            return Updated(result=Result.WRITTEN, version=document.version)
+            return Updated(result=Result.WRITTEN, version=document.version, left=more)
         raise StateConflict("others write this attractor all the time")
 
     async def _put(
-        self, key: DocumentKey, made: Attractor, fingerprint: str, head: Head, jobs: Sequence[NewJob]
+        self,
+        key: DocumentKey,
+        made: Attractor,
+        fingerprint: str,
+        head: Head,
+        jobs: Sequence[NewJob],
+        *,
+        stale: bool,
     ) -> Document:
         body = await asyncio.to_thread(body_of, made, fingerprint)
-        draft = Draft(body=body, engine=ENGINE, source_ids=sources_of(made))
+        draft = Draft(body=body, engine=ENGINE, source_ids=sources_of(made), stale=stale)
         return await self._documents.put(key, draft, head, jobs)
 
     async def _newest(self, key: DocumentKey) -> VersionInfo | None:

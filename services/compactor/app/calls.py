@@ -45,6 +45,8 @@ class Rules:
     backoff: Backoff
     patience: int
     call_seconds: float
+    alone: frozenset[str] = frozenset()
+    """Types whose jobs each have a call of their own, as a model may take its time for each (J-16)."""
 
 
 class Calls:
@@ -70,7 +72,8 @@ class Calls:
             await settle([given_up(job, UNKNOWN_TYPE) for job in jobs])
             return
         # A list of calls still to be made; halves of a failed one come next, in order.
-        calls = [list(jobs)]
+        alone = jobs[0].type in self._rules.alone
+        calls = [[job] for job in reversed(jobs)] if alone else [list(jobs)]
         while calls:
             batch = calls.pop()
             try:
@@ -98,7 +101,7 @@ class Calls:
 
     def _judge(self, job: Job, outcome: Outcome) -> Settlement:
         if isinstance(outcome, Done):
-            return succeeded(job, outcome.result_ids)
+            return succeeded(job, outcome.result_ids, outcome.engine)
         error = outcome.error[:MAX_ERROR]
         if outcome.hopeless:
             return given_up(job, error)

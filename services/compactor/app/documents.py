@@ -18,7 +18,7 @@ import structlog
 
 from services.compactor.app import document_records as records
 from services.compactor.app.document_copies import Copies, KvRules, current_record, single
-from services.compactor.app.document_ports import DocumentStore, Kv, Unreadable
+from services.compactor.app.document_ports import DocumentStore, JobsOf, Kv, Unreadable, no_jobs
 from services.compactor.domain import documents as rules
 from services.compactor.domain.documents import (
     HISTORY_SNAPSHOTS,
@@ -85,6 +85,10 @@ class Rebuilt:
     last: Position | None
 
 
+def _nothing() -> None:
+    """Nobody is told."""
+
+
 class Documents:
     """Reads and writes documents. `monotonic` gives seconds that never go back."""
 
@@ -95,7 +99,10 @@ class Documents:
         clock: Clock,
         kv_rules: KvRules,
         monotonic: Callable[[], float] = time.monotonic,
+        wake: Callable[[], None] = _nothing,
     ) -> None:
+        """`wake` is told of jobs that were committed to the outbox."""
+        self._wake = wake
         self._store = store
         self._copies = Copies(store, kv, kv_rules, monotonic)
         self._clock = clock
@@ -183,17 +190,34 @@ class Documents:
         rules.written(head, based_on)  # who is told here of a conflict has marked nothing
         await self._copies.mark(key, head)
         document = await self._store.put(key, draft, based_on, self._clock(), jobs)
+        self._wake()
         await self._copies.publish(key)
         return document
 
-    async def mark_stale(self, tenant: str, agent_id: str, source_ids: Sequence[str]) -> list[DocumentKey]:
-        """Marks the documents that came from these sources (J-17), and names them. May be repeated."""
+    async def of_sources(self, tenant: str, agent_id: str, source_ids: Sequence[str]) -> list[DocumentKey]:
+        """The documents any version of which came from these sources."""
+        return await self._store.of_sources(tenant, agent_id, source_ids)
+
+    async def of_summary(self, tenant: str, agent_id: str, conversation_id: str) -> list[DocumentKey]:
+        """The other documents any version of which came from a conversation's summary."""
+        found = await self._store.of_summary(tenant, agent_id, conversation_id)
+        return [key for key in found if key.kind is not Kind.SUMMARY]
+
+    async def stale(self, tenant: str, agent_id: str, kind: Kind) -> set[str]:
+        """The subjects of documents of a kind that are marked as stale."""
+        return await self._store.stale(tenant, agent_id, kind)
+
+    async def mark(self, keys: Sequence[DocumentKey], jobs: JobsOf = no_jobs) -> list[DocumentKey]:
+        """Marks documents as stale (J-17), each with its jobs in the same transaction, and names those that
+        there are. May be repeated."""
         marked = []
-        for key in await self._store.of_sources(tenant, agent_id, source_ids):
+        for key in keys:
             await self._copies.mark(key, await self._store.head(key))
-            if await self._store.mark_stale(key):
+            if await self._store.mark_stale(key, jobs):
                 await self._copies.publish(key)
                 marked.append(key)
+        if marked:
+            self._wake()
         return marked
 
     async def freeze(self, key: DocumentKey, version: int) -> Head:
@@ -217,12 +241,16 @@ class Documents:
         await self._copies.publish(key, unfrozen=version)
         return head
 
-    async def erase(self, key: DocumentKey) -> None:
-        """Deletes every version, here and there (D-2). Raises KvDown too: to be repeated until it is done."""
+    async def erase(self, key: DocumentKey, jobs: JobsOf = no_jobs) -> None:
+        """Deletes every version, here and there (D-2), with jobs that follow where there was one.
+
+        Raises KvDown too: to be repeated until it is done.
+        """
         rules.check_key(key)
         head = await self._store.head(key)
         await self._copies.forget(key, _earlier(key, await self._all_versions(key)), head.revision + 1)
-        head, infos = await self._store.erase(key)
+        head, infos = await self._store.erase(key, jobs)
+        self._wake()
         # Again: a writer may have come in between.
         await self._copies.forget(key, _earlier(key, infos), head.revision)
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -13,8 +14,10 @@ import structlog
 from services.compactor.app.document_ports import Unreadable
 from services.compactor.app.documents import Documents
 from services.compactor.app.graph_ports import BranchQuery, GraphStore, KnownConversations, NameVectors
+from services.compactor.app.refreshing import derive_again
 from services.compactor.domain import graph_synonyms as synonyms
-from services.compactor.domain.documents import summary_key
+from services.compactor.domain import payloads
+from services.compactor.domain.documents import summary_key, wiki_key
 from services.compactor.domain.graph import (
     MOST_EVENTS,
     Branch,
@@ -29,7 +32,7 @@ from services.compactor.domain.graph import (
 )
 from services.compactor.domain.graph_names import slug_of, slugified, tidy
 from services.compactor.domain.rolling import ConversationSummary, from_body
-from services.kit.errors import InvalidField
+from services.kit.errors import InvalidField, NotFound
 from services.kit.outbox import NewJob
 from services.kit.times import Clock
 
@@ -40,17 +43,21 @@ MOST_REEMBEDDED: Final = 64
 """Names that get a vector of another model in one job."""
 
 
-def follow_up(agent_id: str, conversation_id: str, version: int) -> list[NewJob]:
-    """What a new version of a summary asks for; to be put down with it."""
+def follow_up(agent_id: str, conversation_id: str, version: int, to_sequence: int = 0) -> list[NewJob]:
+    """What a new version of a summary, which reaches up to a message, asks for; to be put down with it."""
     return [
         NewJob(
             type=GROW_GRAPH,
             agent_id=agent_id,
             subject=conversation_id,
             key=f"{GROW_GRAPH}/{agent_id}/{conversation_id}/{version}",
-            payload={"conversation_id": conversation_id},
+            payload=payloads.of_conversation(conversation_id, to_sequence),
         )
     ]
+
+
+def _nothing() -> None:
+    """Nobody is told."""
 
 
 class Graph:
@@ -65,7 +72,10 @@ class Graph:
         clock: Clock,
         *,
         merge_at: float = synonyms.MERGE_AT,
+        wake: Callable[[], None] = _nothing,
     ) -> None:
+        """`wake` is told of jobs that were committed to the outbox."""
+        self._wake = wake
         self._store = store
         self._documents = documents
         self._vectors = vectors
@@ -85,6 +95,7 @@ class Graph:
             head = await self._documents.head(key)
             if not head.present:
                 await self._store.forget(tenant, agent_id, conversation_id, head.version)
+                self._wake()
             return []
         try:
             summary = from_body(snapshot.document.body)
@@ -97,6 +108,7 @@ class Graph:
         )
         if ids:
             await self._compare(tenant, agent_id, ids)
+        self._wake()
         return ids
 
     async def link(
@@ -112,6 +124,7 @@ class Graph:
         link = NewLink(naming=naming, relevance=relevance)
         branch = await self._store.link(tenant, agent_id, conversation_id, link, self._clock())
         await self._compare(tenant, agent_id, [branch.id])
+        self._wake()
         return await self._store.branch(tenant, agent_id, branch.id)
 
     async def branch(self, tenant: str, agent_id: str, ref: str) -> tuple[Branch, list[Event]]:
@@ -129,23 +142,35 @@ class Graph:
 
     async def merge(self, tenant: str, agent_id: str, ref: str, into: str) -> Branch:
         """Merges two. Raises InvalidField, NotFound."""
-        return await self._store.merge(tenant, agent_id, ref, into, self._clock())
+        await self._outdated(tenant, agent_id, ref, into)
+        made = await self._store.merge(tenant, agent_id, ref, into, self._clock())
+        self._wake()
+        return made
 
     async def undo_merge(self, tenant: str, agent_id: str, ref: str) -> Branch:
         """Takes a merge back. Raises NotFound, StateConflict."""
-        return await self._store.undo_merge(tenant, agent_id, ref, self._clock())
+        await self._outdated(tenant, agent_id, ref)
+        made = await self._store.undo_merge(tenant, agent_id, ref, self._clock())
+        self._wake()
+        return made
 
     async def rename(self, tenant: str, agent_id: str, ref: str, name: str) -> Branch:
         """Gives another name. Raises InvalidField, NotFound, StateConflict, DependencyDown, Overloaded."""
         naming = await self._naming(name)
-        return await self._store.rename(tenant, agent_id, ref, naming, self._clock())
+        await self._outdated(tenant, agent_id, ref)
+        made = await self._store.rename(tenant, agent_id, ref, naming, self._clock())
+        self._wake()
+        return made
 
     async def split(
         self, tenant: str, agent_id: str, ref: str, name: str, conversation_ids: Sequence[str]
     ) -> tuple[Branch, Branch]:
         """Takes conversations out of a branch; the new one, and the other. Raises what `rename` does."""
         naming = await self._naming(name)
-        return await self._store.split(tenant, agent_id, ref, naming, conversation_ids, self._clock())
+        await self._outdated(tenant, agent_id, ref)
+        made = await self._store.split(tenant, agent_id, ref, naming, conversation_ids, self._clock())
+        self._wake()
+        return made
 
     async def proposals(
         self, tenant: str, agent_id: str, state: ProposalState, before: str | None, limit: int
@@ -155,7 +180,18 @@ class Graph:
 
     async def resolve(self, tenant: str, agent_id: str, proposal_id: str, *, accept: bool) -> Proposal:
         """Decides a proposal. Raises NotFound, StateConflict."""
-        return await self._store.resolve(tenant, agent_id, proposal_id, self._clock(), accept=accept)
+        made = await self._store.resolve(tenant, agent_id, proposal_id, self._clock(), accept=accept)
+        self._wake()
+        return made
+
+    async def _outdated(self, tenant: str, agent_id: str, *refs: str) -> None:
+        """Marks the pages of branches that are about to change (J-17), each with its job: should the change
+        not come, the page is written as it was."""
+        roots = set()
+        for ref in refs:
+            with contextlib.suppress(NotFound):  # for the change to say
+                roots.add((await self._store.branch(tenant, agent_id, ref)).id)
+        await self._documents.mark([wiki_key(tenant, agent_id, id_) for id_ in sorted(roots)], derive_again)
 
     async def _naming(self, name: str) -> Naming:
         return (await self._vectors.named({slug_of(name): tidy(name)}))[0]

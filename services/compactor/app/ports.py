@@ -78,7 +78,8 @@ class Ledger(Protocol):
         """Ids in the order of `jobs`; a known key gives the id of its job, which stays as it is. Durable."""
 
     async def claim(self, owner: str, limit: int, lease: timedelta, now: datetime) -> list[Job]:
-        """Takes up to `limit` due jobs of one group until now + lease; none when nothing is due.
+        """Takes up to `limit` due jobs of one group until now + lease, fewer of a type whose jobs are LONG;
+        none when nothing is due.
 
         The group: of the tenant that was served longest ago, the group that was served longest ago; groups of
         indexing, which callers wait for, are ahead of others by a bounded number of steps. Tenants with all
@@ -137,9 +138,10 @@ class ProgressStore(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Done:
-    """The job's work is done."""
+    """The job's work is done; `engine` names what did it, where there is a choice (J-16)."""
 
     result_ids: tuple[str, ...] = ()
+    engine: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

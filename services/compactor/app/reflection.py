@@ -6,15 +6,18 @@ Evidence is taken per contact and never mixed, so that what is told of one perso
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final, Protocol
 
 from services.compactor.domain.insights import Change, Draft, GoalState, Insight, Kind
 from services.compactor.domain.reflecting import Evidence, reflect
 from services.kit.errors import InvalidField, NotFound
+from services.kit.ids import new_id
+from services.kit.outbox import NewJob
 from services.kit.times import Clock
 
+REFLECT_AGENT: Final = "reflect_agent"
 WINDOW: Final = timedelta(days=1)
 """J-11: how much is looked back upon."""
 KNOWN_GOALS: Final = 500
@@ -37,6 +40,15 @@ class Insights(Protocol):
 
     async def put(self, tenant: str, agent_id: str, drafts: Sequence[Draft], now: datetime) -> list[Insight]:
         """Writes what was found: a new row, or what `merged` makes of that of its kind, contact and slug."""
+
+    async def stale(self, tenant: str, agent_id: str, day: str) -> list[Insight]:
+        """The rows of a day that something was changed of which they came from (J-17)."""
+
+    async def settle(
+        self, tenant: str, seen: Sequence[tuple[Insight, Draft | None]], now: datetime
+    ) -> list[Insight]:
+        """What `derived_again` makes of stale rows as they were seen; those with None go, but for what
+        somebody changed. Which are left. A row that was marked again meanwhile stays stale."""
 
     async def set_memory(self, tenant: str, agent_id: str, insight_id: str, memory_id: str) -> None:
         """Names the memory that tells of it."""
@@ -64,6 +76,24 @@ class Days(Protocol):
     async def remember(self, tenant: str, agent_id: str, reflection: Insight, key: str) -> str:
         """Writes a reflective memory under a key; its id."""
 
+    async def forget(self, tenant: str, agent_id: str, memory_id: str) -> None:
+        """Forgets a reflective memory; again is no error."""
+
+
+def reflect_again(agent_id: str, day: str, until: datetime) -> NewJob:
+    """Has a day reflected upon again, of which rows were marked as stale: put down with the mark."""
+    return NewJob(
+        type=REFLECT_AGENT,
+        agent_id=agent_id,
+        subject=f"agents/{agent_id}",
+        key=f"{REFLECT_AGENT}/{agent_id}/again/{day}/{new_id()}",
+        payload={"day": until.isoformat(), "again": True},
+    )
+
+
+def _of_day(drafts: Sequence[Draft], until: datetime) -> list[Draft]:
+    return [replace(draft, asked=until) for draft in drafts]
+
 
 class Reflection:
     """The use cases."""
@@ -83,13 +113,47 @@ class Reflection:
             goals = await self._insights.page(
                 tenant, agent_id, InsightQuery(kind=Kind.GOAL, contact_id=contact_id, limit=KNOWN_GOALS)
             )
-            drafts = reflect(found[contact_id], goals, day, contact_id)
+            drafts = _of_day(reflect(found[contact_id], goals, day, contact_id), until)
             rows = await self._insights.put(tenant, agent_id, drafts, self._clock())
             for row in rows:
                 if row.kind is Kind.REFLECTION:
                     await self._remember(tenant, agent_id, row)
             written += [row.id for row in rows]
         return written
+
+    async def reflect_again(self, tenant: str, agent_id: str, until: datetime) -> list[str]:
+        """Derives the stale rows of the day before `until` again (J-17), from what is recorded of it now.
+
+        What nothing tells of any more goes, and the memory that told of it; a goal is looked for until it was
+        last spoken of. The ids of the rows that are left; done again it finds none stale.
+        """
+        since = until - WINDOW
+        day = since.date().isoformat()
+        stale = await self._insights.stale(tenant, agent_id, day)
+        if not stale:
+            return []
+        found = await self._days.evidence(tenant, agent_id, since, until)
+        last = max([until, *(row.updated for row in stale if row.kind is Kind.GOAL)])
+        longer = found if last == until else await self._days.evidence(tenant, agent_id, since, last)
+        drafts: dict[tuple[Kind, str, str], Draft] = {}
+        for contact_id in {row.contact_id for row in stale}:
+            told = reflect(found.get(contact_id, ()), (), day, contact_id)
+            goals = reflect(longer.get(contact_id, ()), (), day, contact_id)
+            for draft in [
+                *(one for one in told if one.kind is not Kind.GOAL),
+                *(one for one in goals if one.kind is Kind.GOAL),
+            ]:
+                drafts[draft.kind, contact_id, draft.slug] = draft
+        seen = [(row, drafts.get((row.kind, row.contact_id, row.slug))) for row in stale]
+        for row, left in seen:
+            if left is None and row.memory_id and not row.kept:
+                # First: whoever dies in between finds the row stale still.
+                await self._days.forget(tenant, agent_id, row.memory_id)
+        rows = await self._insights.settle(tenant, seen, self._clock())
+        for row in rows:
+            if row.kind is Kind.REFLECTION:
+                await self._remember(tenant, agent_id, row)
+        return [row.id for row in rows]
 
     async def _remember(self, tenant: str, agent_id: str, row: Insight) -> None:
         memory_id = await self._days.remember(tenant, agent_id, row, f"reflection:{row.slug}")

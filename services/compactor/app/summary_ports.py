@@ -18,7 +18,8 @@ class Stretch:
 
     `messages` are those after the place that was asked for, the oldest first; `before` a few that precede
     them. `follows` is false where that place does not lie on the path: then `messages` are the whole path, or
-    as much of its end as is read. `tokens` are those of `messages`.
+    as much of its end as is read. `tokens` are those of `messages`. `more` says that the path goes on after
+    them.
     """
 
     title: str
@@ -27,6 +28,7 @@ class Stretch:
     follows: bool
     tokens: int
     reached: Reached
+    more: bool = False
 
 
 class Conversations(Protocol):
@@ -34,6 +36,9 @@ class Conversations(Protocol):
 
     async def after(self, agent_id: str, conversation_id: str, reached: Reached) -> Stretch:
         """What was said after that; everything after Reached(). Raises NotFound, DependencyDown."""
+
+    async def holds(self, agent_id: str, conversation_id: str, reached: Reached) -> bool:
+        """Whether the active path holds a message at its place. Raises NotFound, DependencyDown."""
 
 
 class Embeddings(Protocol):

@@ -17,6 +17,7 @@ from services.compactor.domain.documents import (
     DocumentKey,
     Draft,
     Head,
+    Kind,
     VersionInfo,
     summary_key,
     wiki_key,
@@ -62,18 +63,22 @@ class Wiki:
                 return 0
             if branch.conversations < ESTABLISHED_AT and not head.present:
                 return 0
+            stale = await self._documents.stale(tenant, agent_id, Kind.SUMMARY)
             sources = await self._sources(tenant, agent_id, branch)
             related = await self._related(tenant, agent_id, branch)
             if await self._gone(key, used - {one.conversation_id for one in sources}):
                 # No earlier version may go on telling of a conversation that was erased (D-2).
                 await self._documents.erase(key)
                 head, inputs = await self._documents.head(key), ""
-            if not sources or (inputs == wiki.fingerprint(branch, sources, related) and not head.stale):
+            # What stale summaries say is said already: their next versions ask for the page.
+            waits = not stale.isdisjoint(one.conversation_id for one in sources)
+            same = inputs == wiki.fingerprint(branch, sources, related)
+            if not sources or (same and (waits or not head.stale)):
                 return head.current
             candidates = await asyncio.to_thread(wiki.lead_candidates, branch, sources)
             vectors = await self._embeddings.vectors(candidates) if candidates else NO_VECTORS
             body = await asyncio.to_thread(wiki.build, branch, sources, related, vectors)
-            draft = Draft(body=body, engine=wiki.ENGINE, source_ids=wiki.source_ids(sources))
+            draft = Draft(body=body, engine=wiki.ENGINE, source_ids=wiki.source_ids(sources), stale=waits)
             try:
                 return (await self._documents.put(key, draft, head)).version
             except VersionConflict:

@@ -82,11 +82,15 @@ def wiki_key(tenant: str, agent_id: str, branch_id: str) -> DocumentKey:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """A document to be written; `engine` names what derived it, `source_ids` from what (SV-7)."""
+    """A document to be written; `engine` names what derived it, `source_ids` from what (SV-7).
+
+    `stale` says that a source of it was stale itself: then the new version is from its beginning.
+    """
 
     body: JsonObject
     engine: str
     source_ids: Sequence[str] = ()
+    stale: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,17 +169,22 @@ class FieldChange:
 # How a head changes
 
 
-def written(head: Head, based_on: Head) -> Head:
+def written(head: Head, based_on: Head, *, stale: bool = False) -> Head:
     """After a new version was written by somebody who saw the head `based_on` before reading the sources.
 
     Raises VersionConflict unless that has the same version. What was marked stale since stays so: the new
-    version may not know of that change.
+    version may not know of that change. With `stale` it is so whenever it was marked.
     """
     if based_on.current != head.current:
         raise VersionConflict(metadata={"current_version": str(head.current)})
-    stale = head.stale_revision if head.stale_revision > based_on.revision else 0
+    revision = head.revision + 1
+    marked = head.stale_revision if head.stale_revision > based_on.revision else 0
     return replace(
-        head, version=head.version + 1, revision=head.revision + 1, stale_revision=stale, present=True
+        head,
+        version=head.version + 1,
+        revision=revision,
+        stale_revision=revision if stale else marked,
+        present=True,
     )
 
 

@@ -50,6 +50,7 @@ class Draft:
     topic: str
     text: str
     day: str
+    asked: datetime | None = None
     state: GoalState = GoalState.NONE
     provenance: tuple[Ref, ...] = ()
     source_ids: tuple[str, ...] = ()
@@ -59,7 +60,9 @@ class Draft:
 class Insight:
     """A row. `kept` says that somebody changed it: reflection leaves its text and state as they are then.
 
-    `memory_id` is the memory that tells of it, "" for none.
+    `memory_id` is the memory that tells of it, "" for none. `asked` is the end of the day that it was first
+    found in; None for a row of an earlier version. `stale` counts the changes of what it came from since it
+    was last derived (J-17), 0 for none.
     """
 
     id: str
@@ -78,6 +81,13 @@ class Insight:
     revision: int
     created: datetime
     updated: datetime
+    asked: datetime | None = None
+    stale: int = 0
+
+    @property
+    def until(self) -> datetime:
+        """The end of its day, as near as it is known."""
+        return self.asked or self.created
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +109,21 @@ def merged(row: Insight, draft: Draft, now: datetime) -> Insight:
         text=row.text if row.kept or row.kind is Kind.GOAL else draft.text,
     )
     return row if found == row else replace(found, revision=row.revision + 1, updated=now)
+
+
+def derived_again(row: Insight, draft: Draft, now: datetime) -> Insight:
+    """A stale row after its day was reflected upon again: nothing of what it came from before is left, but
+    for the text and state of what somebody changed."""
+    return replace(
+        row,
+        topic=draft.topic,
+        text=row.text if row.kept else draft.text,
+        state=row.state if row.kept else draft.state,
+        provenance=draft.provenance,
+        source_ids=draft.source_ids,
+        revision=row.revision + 1,
+        updated=now,
+    )
 
 
 def changed(row: Insight, change: Change, now: datetime) -> Insight:

@@ -71,6 +71,10 @@ WAITED_FOR: Final = frozenset({"index_memory", "index_message"})
 """Types whose ends callers wait for (S-16): within a tenant their groups come first."""
 STEPS_BEHIND: Final = 64
 """How many steps of the tenant the others stay behind those; then it is their turn all the same."""
+LONG: Final = frozenset({"cover_messages", "fold_overlays", "refresh_summary", "summarize_conversation"})
+"""Types each job of which may take seconds: many in one claim would keep those that callers wait for away."""
+MOST_LONG: Final = 8
+"""Jobs of such a type in a claim."""
 SUSPECT_AFTER: Final = 2
 """A job in this many calls that ended without a verdict on it is claimed alone from then on (J-3)."""
 
@@ -121,6 +125,7 @@ class Job:
     progress: float = 0.0
     error: str = ""
     result_ids: tuple[str, ...] = ()
+    engine: str = ""
     owner: str = ""
     created: datetime
     updated: datetime
@@ -166,6 +171,7 @@ class Settlement:
     not_before: datetime | None = None
     refused: bool = False
     result_ids: tuple[str, ...] = ()
+    engine: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,10 +206,15 @@ def sources(event: Event) -> frozenset[JobState]:
     return frozenset(TRANSITIONS[event])
 
 
-def succeeded(job: Job, result_ids: tuple[str, ...] = ()) -> Settlement:
-    """The work is done."""
+def succeeded(job: Job, result_ids: tuple[str, ...] = (), engine: str = "") -> Settlement:
+    """The work is done; `engine` names what did it, where there is a choice (J-16)."""
     return Settlement(
-        job_id=job.id, tenant=job.tenant, fence=job.fence, event=Event.SUCCEED, result_ids=result_ids
+        job_id=job.id,
+        tenant=job.tenant,
+        fence=job.fence,
+        event=Event.SUCCEED,
+        result_ids=result_ids,
+        engine=engine,
     )
 
 
@@ -228,6 +239,11 @@ def deferred(job: Job, error: str, until: datetime) -> Settlement:
 def turn_after(type_: str, step: int) -> int:
     """The turn of a group that was served in this step: of a tenant's, the one with the least is the next."""
     return step if type_ in WAITED_FOR else step + STEPS_BEHIND
+
+
+def most_at_once(type_: str, limit: int) -> int:
+    """How many jobs of a type a claim takes where it may take `limit`."""
+    return min(limit, MOST_LONG) if type_ in LONG else limit
 
 
 def refusal_counts(job: Job, *, alone: bool, last_success: datetime | None, patience: int) -> bool:

@@ -111,11 +111,20 @@ class Reached:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Correction:
+    """What a person had a summary say, when it held all up to a message."""
+
+    summary: RollingSummary
+    up_to: Reached
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ConversationSummary:
     """All that a document of kind "summary" says.
 
     `tallies` counts the messages that named a phrase, `tones` the words of each tone: what the next
-    summary goes on counting from.
+    summary goes on counting from. `correction` is the last one; a summary that is derived anew begins with
+    it, as long as its message is on the path.
     """
 
     conversation_id: str
@@ -130,6 +139,7 @@ class ConversationSummary:
     token_count: int = 0
     tallies: Mapping[str, int] = field(default_factory=dict)
     tones: Mapping[str, int] = field(default_factory=dict)
+    correction: Correction | None = None
 
 
 def markdown(statements: Sequence[Statement]) -> str:
@@ -155,19 +165,17 @@ def markdown(statements: Sequence[Statement]) -> str:
 
 def to_body(summary: ConversationSummary) -> JsonObject:
     """The document's JSON, schema palimpsest.summary, version 1."""
-    sections = {
-        FIELDS[section]: [
-            {"text": one.text, "day": one.day}
-            for one in summary.summary.statements()
-            if one.section is section
-        ]
-        for section in Section
-    }
+    correction = summary.correction
+    corrected: JsonObject = {}
+    if correction is not None:
+        said = {"sections": _sections(correction.summary), "up_to": _place(correction.up_to)}
+        corrected = {"correction": said}
     return {
+        **corrected,
         "conversation_id": summary.conversation_id,
         "title": summary.title,
         "text": summary.summary.markdown(),
-        "sections": sections,
+        "sections": _sections(summary.summary),
         "vibes": list(summary.vibes),
         "concepts": [
             {"name": one.name, "weight": one.weight, "count": one.count} for one in summary.concepts
@@ -184,12 +192,7 @@ def to_body(summary: ConversationSummary) -> JsonObject:
             for one in summary.turning_points
         ],
         "branches": [{"name": one.name, "relevance": one.relevance} for one in summary.branches],
-        "up_to": {
-            "message_id": summary.up_to.message_id,
-            "sequence": summary.up_to.sequence,
-            "depth": summary.up_to.depth,
-            "time": summary.up_to.time,
-        },
+        "up_to": _place(summary.up_to),
         "message_count": summary.message_count,
         "token_count": summary.token_count,
         "tallies": dict(summary.tallies),
@@ -199,16 +202,11 @@ def to_body(summary: ConversationSummary) -> JsonObject:
 
 def from_body(body: JsonObject) -> ConversationSummary:
     """What `to_body` wrote. Raises KeyError, TypeError or ValueError for anything else."""
-    sections = body["sections"]
-    up_to = body["up_to"]
+    corrected = body.get("correction")
     return ConversationSummary(
         conversation_id=str(body["conversation_id"]),
         title=str(body["title"]),
-        summary=RollingSummary.of(
-            Statement(section=section, text=str(item["text"]), day=str(item["day"]))
-            for section in Section
-            for item in sections[FIELDS[section]]
-        ),
+        summary=_rolling(body["sections"]),
         vibes=tuple(map(str, body["vibes"])),
         concepts=tuple(
             Concept(name=str(one["name"]), weight=float(one["weight"]), count=int(one["count"]))
@@ -219,16 +217,49 @@ def from_body(body: JsonObject) -> ConversationSummary:
             BranchProposal(name=str(one["name"]), relevance=float(one["relevance"]))
             for one in body["branches"]
         ),
-        up_to=Reached(
-            message_id=str(up_to["message_id"]),
-            sequence=int(up_to["sequence"]),
-            depth=int(up_to["depth"]),
-            time=str(up_to["time"]),
-        ),
+        up_to=_reached(body["up_to"]),
         message_count=int(body["message_count"]),
         token_count=int(body["token_count"]),
         tallies=_counts(body["tallies"]),
         tones=_counts(body["tones"]),
+        correction=None
+        if corrected is None
+        else Correction(summary=_rolling(corrected["sections"]), up_to=_reached(corrected["up_to"])),
+    )
+
+
+def _sections(summary: RollingSummary) -> JsonObject:
+    return {
+        FIELDS[section]: [
+            {"text": one.text, "day": one.day} for one in summary.statements() if one.section is section
+        ]
+        for section in Section
+    }
+
+
+def _rolling(sections: Mapping[str, Any]) -> RollingSummary:
+    return RollingSummary.of(
+        Statement(section=section, text=str(item["text"]), day=str(item["day"]))
+        for section in Section
+        for item in sections[FIELDS[section]]
+    )
+
+
+def _place(reached: Reached) -> JsonObject:
+    return {
+        "message_id": reached.message_id,
+        "sequence": reached.sequence,
+        "depth": reached.depth,
+        "time": reached.time,
+    }
+
+
+def _reached(place: Mapping[str, Any]) -> Reached:
+    return Reached(
+        message_id=str(place["message_id"]),
+        sequence=int(place["sequence"]),
+        depth=int(place["depth"]),
+        time=str(place["time"]),
     )
 
 

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
-SYSTEM_TENANT: Final = "system"
+from services.kit import tenants
+
+SYSTEM_TENANT: Final = tenants.SYSTEM_TENANT
 """The tenant of the jobs that schedules ask for by themselves: their selectors choose among all tenants.
 A job under any other tenant, which somebody asked for, is about that tenant alone."""
 ALL_AGENTS: Final = "*"

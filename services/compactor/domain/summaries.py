@@ -29,7 +29,7 @@ class Section(StrEnum):
 
 WORK_STATE = "Work State"  # the heading over Completed, Active and Blocked
 STATES = frozenset({Section.COMPLETED, Section.ACTIVE, Section.BLOCKED})
-_DAY = re.compile(r"(\d{4}-\d{2}-\d{2}) (?=\S)")
+DAY = re.compile(r"(\d{4}-\d{2}-\d{2}) (?=\S)")
 _SECTIONS = {f"{section.value}:": section for section in Section}
 
 
@@ -87,7 +87,7 @@ def parse(summary: str) -> list[Statement]:
             section, day = _SECTIONS[line], ""
             continue
         text = line.removeprefix(BULLET).strip()
-        if dated := _DAY.match(text):
+        if dated := DAY.match(text):
             day, text = dated[1], text[dated.end() :]
         if text and line != f"{WORK_STATE}:":
             statements.append(Statement(section=section, text=text, day=day))

@@ -22,7 +22,7 @@ from services.compactor.domain.sentences import sentences, specifics, terms
 from services.compactor.domain.summaries import Utterance
 
 BLOCK = 3  # messages that are compared as one
-EXCERPT = 200  # characters of each message that stand for it
+EXCERPT = 140  # characters of each message that stand for it; more find no more shifts
 MOST_SENTENCES = 6  # of a message, among which the one is sought that says what a block is about
 MOST_POINTS = 12
 LEAST_BLOCKS = 4  # with fewer there is no mean to compare with

@@ -83,6 +83,7 @@ def job_message(job: Job) -> jobs_pb2.Job:
         lease_expire_time=to_timestamp(job.lease_end),
         result_ids=job.result_ids,
         revision=job.revision,
+        engine=job.engine,
     )
 
 
@@ -99,7 +100,12 @@ def counts_message(counts: Counts) -> jobs_pb2.JobCounts:
 def progress_message(derived: Derived) -> derived_pb2.DerivedProgress:
     """How far one kind of work is done."""
     return derived_pb2.DerivedProgress(
-        conversation_id=derived.conversation_id, kind=derived.kind, up_to_sequence=derived.upto
+        conversation_id=derived.conversation_id,
+        kind=derived.kind,
+        up_to_sequence=derived.upto,
+        waiting_count=derived.waiting,
+        dead_count=derived.dead,
+        dead_job_id=derived.dead_job_id,
     )
 
 

@@ -10,6 +10,8 @@ from palimpsest.documents.v1 import documents_pb2 as pb
 
 from services.compactor.app.documents import Choice, Comparison, Place, Position
 from services.compactor.domain.documents import Document, FieldChange, Head, VersionInfo
+from services.compactor.domain.rolling import FIELDS
+from services.compactor.domain.summaries import Section
 from services.kit import paging
 from services.kit.errors import InvalidField, InvalidPageToken
 from services.kit.times import from_timestamp, to_timestamp
@@ -35,6 +37,11 @@ def summary_choice(request: pb.GetSummaryRequest) -> Choice:
         return Choice(created=from_timestamp(request.create_time))
     except ValueError as error:
         raise InvalidField("create_time", "outside the years 1 to 9999") from error
+
+
+def sections(said: pb.SummarySections) -> dict[Section, list[str]]:
+    """As in the domain."""
+    return {section: list(getattr(said, name)) for section, name in FIELDS.items()}
 
 
 def document_proto(document: Document) -> pb.Document:

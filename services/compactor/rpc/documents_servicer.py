@@ -9,6 +9,7 @@ from palimpsest.documents.v1 import documents_pb2 as pb
 from palimpsest.documents.v1 import documents_pb2_grpc
 
 from services.compactor.app.basins import Basins, compared
+from services.compactor.app.correcting import Corrections
 from services.compactor.app.documents import Documents
 from services.compactor.domain.documents import DocumentKey, attractor_key, summary_key
 from services.compactor.rpc import attractor_convert
@@ -22,9 +23,9 @@ DESCRIPTOR = pb.DESCRIPTOR.services_by_name["DocumentsService"]
 Context = Any
 
 
-def face(documents: Documents) -> Face:
+def face(documents: Documents, corrections: Corrections) -> Face:
     """DocumentsService over the use cases."""
-    servicer = DocumentsServicer(documents)
+    servicer = DocumentsServicer(documents, corrections)
     return Face(
         name=DESCRIPTOR.full_name,
         add=partial(documents_pb2_grpc.add_DocumentsServiceServicer_to_server, servicer),
@@ -43,8 +44,9 @@ def _summary(request: Any) -> DocumentKey:
 class DocumentsServicer(documents_pb2_grpc.DocumentsServiceServicer):
     """DocumentsService over the use cases."""
 
-    def __init__(self, documents: Documents) -> None:
+    def __init__(self, documents: Documents, corrections: Corrections) -> None:
         self._documents = documents
+        self._corrections = corrections
         self._basins = Basins(documents)
 
     async def GetAttractor(
@@ -109,6 +111,21 @@ class DocumentsServicer(documents_pb2_grpc.DocumentsServiceServicer):
             summary=convert.document_proto(served.document),
             state=convert.state_proto(served.head),
             place=convert.place_proto(served.place),
+        )
+
+    async def CorrectSummary(
+        self, request: pb.CorrectSummaryRequest, context: Context
+    ) -> pb.CorrectSummaryResponse:
+        """See the proto."""
+        served = await self._corrections.correct(
+            current_principal().tenant,
+            request.agent_id,
+            request.conversation_id,
+            request.version,
+            convert.sections(request.sections),
+        )
+        return pb.CorrectSummaryResponse(
+            summary=convert.document_proto(served.document), state=convert.state_proto(served.head)
         )
 
     async def ListSummaryVersions(

@@ -53,6 +53,7 @@ def insight(row: Insight) -> pb.Insight:
         revision=row.revision,
         create_time=to_timestamp(row.created),
         update_time=to_timestamp(row.updated),
+        stale=row.stale > 0,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from typing import Any, Final
 
 import grpc
@@ -12,19 +12,8 @@ from palimpsest.compactor.v1 import compactor_pb2_grpc
 from services.compactor.app.jobs import Jobs
 from services.compactor.rpc import convert
 from services.kit.context import current_principal
-from services.kit.identity import Role
 
-NAME: Final = "palimpsest.compactor.v1.CompactorService"
-ROLES: Final[Mapping[str, Role]] = {
-    "Enqueue": Role.SERVICE,
-    "LookupJobs": Role.READER,
-    "GetJob": Role.READER,
-    "ListJobs": Role.READER,
-    "WatchJobs": Role.READER,
-    "RetryJob": Role.WRITER,
-    "CancelJob": Role.WRITER,
-    "CountJobs": Role.READER,
-}
+DESCRIPTOR: Final = pb.DESCRIPTOR.services_by_name["CompactorService"]
 
 Context = grpc.aio.ServicerContext[Any, Any]
 

@@ -21,6 +21,7 @@ from services.compactor.domain.ledger import (
     Event,
     Job,
     JobState,
+    most_at_once,
     target,
     turn_after,
 )
@@ -138,7 +139,8 @@ def _of_some_group(step: Step, wish: Wish) -> Script[list[Job]]:
 
 
 def _take(step: Step, group: Row, wish: Wish) -> Script[list[Job]]:
-    found = yield from fetch(_DUE, step.tenant, group["id"], wish.now, wish.limit)
+    limit = most_at_once(group["type"], wish.limit)
+    found = yield from fetch(_DUE, step.tenant, group["id"], wish.now, limit)
     yield from _bury(step, [row for row in found if _is_lost(row)], wish.now)
     due = [row for row in found if not _is_lost(row)]
     if not due:
@@ -198,8 +200,8 @@ def by_tenant(jobs: Iterable[Job]) -> list[tuple[str, dict[str, int]]]:
 
 
 def heartbeat(jobs: Sequence[Job], lease_end: int) -> Script[set[str]]:
-    """Extends claims. The revision stays, as nobody waits for this, and so does an earlier `next_due`: whoever
-    looks too early finds nothing and mends it. A later one, of a clock that went back since, is brought along."""
+    """Extends claims. The revision stays, as nobody waits for this, and so does an earlier `next_due`: who
+    looks too early finds nothing and mends it. A later one, of a clock that went back since, comes along."""
     kept: set[str] = set()
     for tenant, fences in by_tenant(jobs):
         step = yield from begin(tenant)
@@ -215,7 +217,10 @@ def heartbeat(jobs: Sequence[Job], lease_end: int) -> Script[set[str]]:
                 _SOONER, lease_end, lease_end, tenant, sorted({one.group for one in claims}), lease_end
             )
             yield from execute(
-                "UPDATE tenants SET next_due = ? WHERE tenant = ? AND next_due > ?", lease_end, tenant, lease_end
+                "UPDATE tenants SET next_due = ? WHERE tenant = ? AND next_due > ?",
+                lease_end,
+                tenant,
+                lease_end,
             )
             kept |= {one.id for one in claims}
     return kept

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 
-from services.compactor.app.document_ports import Unreadable
+from services.compactor.app.document_ports import JobsOf, Unreadable, no_jobs
 from services.compactor.domain import documents as rules
 from services.compactor.domain.documents import (
     Document,
@@ -28,13 +28,21 @@ HEAD = "version, revision, stale_revision, pinned, frozen, present, created"
 INFO = "version, created, schema_name, schema_version, engine, size"
 WHOLE = f"{INFO}, sources, body"
 Names = tuple[str, str, str, str]  # the arguments of WHERE
+Follow = Callable[[DocumentKey, int], Sequence[NewJob]]
+"""What follows a document's change: its key, and the revision of its head then."""
+
+
+def nothing_follows(_key: DocumentKey, _revision: int) -> Sequence[NewJob]:
+    """No jobs."""
+    return ()
 
 
 class SqlDocuments:
-    """A DocumentStore."""
+    """A DocumentStore. What follows a version, or an erasure, is put into the outbox with it (SV-5)."""
 
-    def __init__(self, database: SqlDatabase) -> None:
+    def __init__(self, database: SqlDatabase, follow: Follow = nothing_follows) -> None:
         self._database = database
+        self._follow = follow
 
     async def put(
         self, key: DocumentKey, draft: Draft, based_on: Head, now: datetime, jobs: Sequence[NewJob] = ()
@@ -43,7 +51,13 @@ class SqlDocuments:
         rules.check_key(key)
         rules.check_draft(draft)
         body = rules.encode_body(draft.body)
-        return await self._database.write(lambda: _put(key, draft, body, based_on, now, jobs))
+
+        def script() -> Script[Document]:
+            document, head = yield from _put(key, draft, body, based_on, now)
+            yield from put_jobs(key.tenant, [*jobs, *self._follow(key, head.revision)])
+            return document
+
+        return await self._database.write(script)
 
     async def head(self, key: DocumentKey) -> Head:
         """What is known of a document."""
@@ -152,18 +166,51 @@ class SqlDocuments:
 
         return await self._database.read(script)
 
-    async def mark_stale(self, key: DocumentKey) -> Head | None:
+    async def of_summary(self, tenant: str, agent_id: str, conversation_id: str) -> list[DocumentKey]:
+        """Attractors name the conversation, pages and later summaries a version: an id holds no "@"."""
+
+        def script() -> Script[list[DocumentKey]]:
+            rows = yield from fetch(
+                "SELECT DISTINCT agent_id, kind, subject FROM document_sources"
+                " WHERE tenant = ? AND agent_id = ? AND (source_id = ?"
+                " OR (source_id > ? AND source_id < ?)) ORDER BY agent_id, kind, subject",
+                tenant,
+                agent_id,
+                conversation_id,
+                f"{conversation_id}@",
+                f"{conversation_id}{chr(ord('@') + 1)}",
+            )
+            return [_key(tenant, row) for row in rows]
+
+        return await self._database.read(script)
+
+    async def stale(self, tenant: str, agent_id: str, kind: Kind) -> set[str]:
+        """The subjects of stale documents."""
+        rows = await self._database.read(
+            lambda: fetch(
+                "SELECT subject FROM documents WHERE tenant = ? AND agent_id = ? AND kind = ? AND present"
+                " AND stale_revision > 0",
+                tenant,
+                agent_id,
+                kind.value,
+            )
+        )
+        return {row["subject"] for row in rows}
+
+    async def mark_stale(self, key: DocumentKey, jobs: JobsOf = no_jobs) -> Head | None:
         """Says that the newest version is out of date."""
 
         def script() -> Script[Head | None]:
             head = yield from _lock(key)
             if head is None or not head.present:
                 return None
-            return (yield from _keep(key, rules.marked_stale(head)))
+            marked = yield from _keep(key, rules.marked_stale(head))
+            yield from put_jobs(key.tenant, jobs(key, marked))
+            return marked
 
         return await self._database.write(script)
 
-    async def erase(self, key: DocumentKey) -> tuple[Head, list[VersionInfo]]:
+    async def erase(self, key: DocumentKey, jobs: JobsOf = no_jobs) -> tuple[Head, list[VersionInfo]]:
         """Deletes every version."""
 
         def script() -> Script[tuple[Head, list[VersionInfo]]]:
@@ -173,7 +220,10 @@ class SqlDocuments:
             rows = yield from fetch(f"SELECT {INFO} FROM document_versions WHERE {WHERE}", *_names(key))
             yield from execute(f"DELETE FROM document_versions WHERE {WHERE}", *_names(key))
             yield from execute(f"DELETE FROM document_sources WHERE {WHERE}", *_names(key))
-            return (yield from _keep(key, rules.erased(head))), [_info(row) for row in rows]
+            gone = yield from _keep(key, rules.erased(head))
+            mine = jobs(key, gone) if head.present else ()
+            yield from put_jobs(key.tenant, [*mine, *self._follow(key, gone.revision)])
+            return gone, [_info(row) for row in rows]
 
         return await self._database.write(script)
 
@@ -209,8 +259,8 @@ class SqlDocuments:
 
 
 def _put(
-    key: DocumentKey, draft: Draft, body: str, based_on: Head, now: datetime, jobs: Sequence[NewJob]
-) -> Script[Document]:
+    key: DocumentKey, draft: Draft, body: str, based_on: Head, now: datetime
+) -> Script[tuple[Document, Head]]:
     yield from execute(
         f"INSERT INTO documents (tenant, agent_id, kind, subject, {HEAD})"
         " VALUES (?, ?, ?, ?, 0, 0, 0, 0, '[]', FALSE, 0) ON CONFLICT DO NOTHING",
@@ -218,7 +268,7 @@ def _put(
     )
     row = yield from first(f"SELECT {HEAD} FROM documents WHERE {WHERE} FOR UPDATE", *_names(key))
     assert row is not None, "it was just inserted"
-    head = rules.written(_head(row), based_on)
+    head = rules.written(_head(row), based_on, stale=draft.stale)
     # Rises with the versions whatever the clock does, so that a time names one of them.
     created = max(to_micros(now), row["created"] + 1)
     schema = rules.SCHEMAS[key.kind]
@@ -241,8 +291,7 @@ def _put(
         " VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
         [(*_names(key), source) for source in sorted(set(draft.source_ids))],
     )
-    yield from put_jobs(key.tenant, jobs)
-    return Document(
+    document = Document(
         key=key,
         version=head.version,
         created=from_micros(created),
@@ -251,6 +300,7 @@ def _put(
         source_ids=tuple(draft.source_ids),
         body=json.loads(body),
     )
+    return document, head
 
 
 def _lock(key: DocumentKey) -> Script[Head | None]:

@@ -37,7 +37,7 @@ def join(whose: Whose, root_id: str, into_id: str, now: datetime, *, automatic: 
         yield from rows.touch(whose, one, now)
     yield from rows.recount(whose, into_id)
     yield from graph_proposals.settle(whose, into_id, now)
-    yield from rows.pages(whose, (root_id, into_id))
+    yield from rows.changed(whose, (root_id, into_id))
     return into_id
 
 
@@ -54,7 +54,7 @@ def undo_merge(whose: Whose, ref: str, now: datetime) -> Script[str]:
         yield from rows.touch(whose, one, now)
         yield from rows.recount(whose, one)
     yield from graph_proposals.keep_apart(whose, branch_id, parent, now)
-    yield from rows.pages(whose, (branch_id, root_id))
+    yield from rows.changed(whose, (branch_id, root_id))
     return str(branch_id)
 
 
@@ -79,5 +79,5 @@ def rename(whose: Whose, ref: str, naming: Naming, now: datetime) -> Script[str]
         root_id,
     )
     yield from rows.event(whose, root_id, EventKind.RENAMED, naming.slug, now)
-    yield from rows.pages(whose, (root_id,))
+    yield from rows.changed(whose, (root_id,))
     return root_id

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from services.compactor.adapters.sql import graph_rows as rows
 from services.compactor.adapters.sql.graph_rows import WHOSE, Whose
+from services.compactor.domain.documents import Kind as DocumentKind
 from services.compactor.domain.graph import ESTABLISHED_AT, EventKind, Naming, NewLink
 from services.kit.errors import NotFound, StateConflict
 from services.kit.sql import Row, Script, execute, fetch, first
@@ -32,6 +33,7 @@ def by_summary(
     """
     yield from rows.lock(whose)
     if (yield from _newer(whose, conversation_id, version)):
+        before = yield from _roots(whose, conversation_id)
         linked = []
         for one in sorted(links, key=lambda link: link.naming.slug):
             linked.append((yield from _link(whose, conversation_id, one, now, by_hand=False)))
@@ -42,6 +44,10 @@ def by_summary(
                 kept.add((yield from _followed(whose, named, conversation_id)))
         dropped = yield from _drop(whose, conversation_id, kept)
         yield from rows.pages(whose, [*dropped, *(yield from _established(whose, conversation_id))])
+        after = yield from _roots(whose, conversation_id)
+        yield from rows.searched(
+            whose, {row["root_id"] for row in before} ^ {row["root_id"] for row in after}
+        )
     return [row["root_id"] for row in (yield from _roots(whose, conversation_id))]
 
 
@@ -50,7 +56,7 @@ def by_call(whose: Whose, conversation_id: str, link: NewLink, now: datetime) ->
     yield from rows.lock(whose)
     branch_id = yield from _link(whose, conversation_id, link, now, by_hand=True)
     root_id = str((yield from rows.known(whose, branch_id))["root_id"])
-    yield from rows.pages(whose, [root_id])
+    yield from rows.changed(whose, [root_id])
     return root_id
 
 
@@ -61,7 +67,7 @@ def forget(whose: Whose, conversation_id: str, version: int) -> Script[None]:
     """
     yield from rows.lock(whose)
     yield from _newer(whose, conversation_id, version)
-    yield from rows.pages(whose, (yield from _drop(whose, conversation_id, set(), wholly=True)))
+    yield from rows.changed(whose, (yield from _drop(whose, conversation_id, set(), wholly=True)))
 
 
 def split(
@@ -81,7 +87,7 @@ def split(
     yield from rows.touch(whose, root_id, now)
     for one in (root_id, made):
         yield from rows.recount(whose, one)
-    yield from rows.pages(whose, (made, root_id))
+    yield from rows.changed(whose, (made, root_id))
     return made, root_id
 
 
@@ -230,8 +236,18 @@ def _prune(whose: Whose, root_id: str) -> Script[None]:
 
 
 def _established(whose: Whose, conversation_id: str) -> Script[list[str]]:
+    """Of a conversation's roots those that have a page, or are to get one."""
     found = yield from _roots(whose, conversation_id)
-    return [row["root_id"] for row in found if row["conversations"] >= ESTABLISHED_AT]
+    pages = yield from fetch(
+        f"SELECT subject FROM documents WHERE {WHOSE} AND kind = ? AND present AND subject IN ??",
+        *whose,
+        DocumentKind.WIKI.value,
+        [row["root_id"] for row in found],
+    )
+    kept = {row["subject"] for row in pages}
+    return [
+        row["root_id"] for row in found if row["conversations"] >= ESTABLISHED_AT or row["root_id"] in kept
+    ]
 
 
 def _roots(whose: Whose, conversation_id: str) -> Script[Sequence[Row]]:

@@ -6,8 +6,10 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from services.compactor.app.graph_ports import WRITE_WIKI
+from services.compactor.app.searching import index_job
 from services.compactor.domain.graph import Branch, EventKind, Naming, subtree
 from services.compactor.domain.graph_names import slugified
+from services.compactor.domain.searchable import DocumentType, Source
 from services.kit.errors import NotFound
 from services.kit.ids import new_id
 from services.kit.outbox import NewJob, put_jobs
@@ -188,6 +190,20 @@ def pages(whose: Whose, root_ids: Iterable[str]) -> Script[None]:
         for root_id in sorted(set(root_ids))
     ]
     yield from put_jobs(tenant, jobs)
+
+
+def changed(whose: Whose, root_ids: Iterable[str]) -> Script[None]:
+    """Has pages written, and branches indexed, again: their names, or their conversations, are others."""
+    roots = list(root_ids)
+    yield from pages(whose, roots)
+    yield from searched(whose, roots)
+
+
+def searched(whose: Whose, root_ids: Iterable[str]) -> Script[None]:
+    """Has the names of branches, and whose they are, indexed again (S-13)."""
+    tenant, agent_id = whose
+    sources = [Source(type=DocumentType.BRANCH, subject=root_id) for root_id in sorted(set(root_ids))]
+    yield from put_jobs(tenant, [index_job(agent_id, source, new_id()) for source in sources])
 
 
 def touch(whose: Whose, branch_id: str, now: datetime) -> Script[None]:

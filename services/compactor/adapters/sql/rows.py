@@ -14,7 +14,7 @@ from services.kit.times import from_micros
 JOB_FIELDS = (
     "j.seq, j.id, j.tenant, j.group_id, j.key, j.state, j.revision, j.due, j.finished, j.attempt,"
     " j.max_attempts, j.fence, j.suspicion, j.deferred, j.progress, j.owner, j.created, j.updated, j.error,"
-    " j.result_ids, j.subject, j.payload"
+    " j.result_ids, j.engine, j.subject, j.payload"
 )
 JOB_COLUMNS = f"g.agent_id, g.type, {JOB_FIELDS}"
 JOBS = "jobs j JOIN groups g ON g.tenant = j.tenant AND g.id = j.group_id"
@@ -49,6 +49,7 @@ def job_of(row: Row, *, agent_id: str | None = None, type_: str | None = None) -
         progress=row["progress"],
         error=row["error"],
         result_ids=() if row["result_ids"] == NO_IDS else tuple(json.loads(row["result_ids"])),
+        engine=row["engine"],
         owner=row["owner"],
         created=from_micros(row["created"]),
         updated=from_micros(row["updated"]),

@@ -65,13 +65,10 @@ class SqlSummaryIndex:
         return await self._database.write(lambda: _choose(tenant, least_messages, batch, root, place))
 
     async def spread(self, root: str) -> int:
-        """See SummaryIndex. Asked for tenant by tenant; again, jobs have the same keys."""
+        """See SummaryIndex. A page of tenants in a transaction; again, jobs have the same keys."""
         after, total = "", 0
         while True:
-            tenants = await self._database.read(lambda: _tenants(after))  # noqa: B023 - awaited at once
-            for tenant in tenants:
-                job = _batch_job(f"{root}/{tenant}", 0, None)
-                await self._database.write(lambda: put_jobs(tenant, [job]))  # noqa: B023 - likewise
+            tenants = await self._database.write(lambda: _spread(root, after))  # noqa: B023 - awaited at once
             total += len(tenants)
             if len(tenants) < TENANTS:
                 return total
@@ -137,6 +134,14 @@ def _choose(tenant: str, least_messages: int, batch: int, root: str, place: int)
         jobs.append(_batch_job(root, place + 1, left))
     yield from put_jobs(tenant, jobs)
     return Batch(chosen=len(rows), left=left)
+
+
+def _spread(root: str, after: str) -> Script[list[str]]:
+    """Asks for the batches of the next tenants, which are returned."""
+    tenants = yield from _tenants(after)
+    for tenant in tenants:
+        yield from put_jobs(tenant, [_batch_job(f"{root}/{tenant}", 0, None)])
+    return tenants
 
 
 def _tenants(after: str) -> Script[list[str]]:

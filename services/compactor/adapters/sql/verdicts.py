@@ -21,18 +21,19 @@ from services.compactor.domain.ledger import (
     Settlement,
     target,
 )
+from services.compactor.domain.progress import postponed
 from services.kit.errors import JobStateConflict, NotFound
 from services.kit.sql import Row, Script, Value, execute, execute_many, fetch
 from services.kit.times import to_micros
 
 _SETTLE: Final = (
     "UPDATE jobs SET state = ?, due = ?, finished = ?, error = ?, attempt = ?, suspicion = ?, deferred = ?,"
-    " result_ids = ?, progress = ?, blocks = ?, updated = ?, revision = ?"
+    " result_ids = ?, engine = ?, progress = ?, blocks = ?, updated = ?, revision = ?"
     " WHERE tenant = ? AND seq = ? AND fence = ?"
 )
 _SUCCEED: Final = (
     "UPDATE jobs SET state = 'succeeded', due = NULL, finished = ?, error = '', result_ids = '[]',"
-    " progress = 1.0, blocks = NULL, updated = ?, revision = ? WHERE tenant = ? AND id IN ??"
+    " engine = '', progress = 1.0, blocks = NULL, updated = ?, revision = ? WHERE tenant = ? AND id IN ??"
 )
 _CLAIMED: Final = (
     "SELECT seq, id, group_id, fence, attempt, suspicion, deferred, progress, conversation_id, sequence,"
@@ -65,7 +66,7 @@ def _settle(step: Step, verdicts: Mapping[str, Settlement], now: int) -> Script[
     held = [(row, verdicts[row["id"]]) for row in rows if row["fence"] == verdicts[row["id"]].fence]
     if not held:
         return set()
-    plain = [row for row, verdict in held if verdict.event is Event.SUCCEED and not verdict.result_ids]
+    plain = [row for row, verdict in held if verdict.event is Event.SUCCEED and not _told(verdict)]
     if plain:
         yield from execute(_SUCCEED, now, now, step.revision, step.tenant, [row["id"] for row in plain])
     ended = {row["id"] for row in plain}
@@ -73,10 +74,16 @@ def _settle(step: Step, verdicts: Mapping[str, Settlement], now: int) -> Script[
     yield from execute_many(_SETTLE, [_values(step, row, verdict, now) for row, verdict in others])
     for row, verdict in held:
         step.move(row["group_id"], JobState.RUNNING, target(verdict.event, JobState.RUNNING))
-    yield from progress.record(step.tenant, [row for row, verdict in held if verdict.event is Event.SUCCEED])
+    done = [(row, verdict) for row, verdict in held if verdict.event is Event.SUCCEED]
+    put_off = {row["id"] for row, verdict in done if postponed(verdict.result_ids)}
+    yield from progress.record(step.tenant, [row for row, _ in done], put_off)
     yield from _pause(step.tenant, held)
     yield from end(step)
     return {row["id"] for row, _ in held}
+
+
+def _told(verdict: Settlement) -> bool:
+    return bool(verdict.result_ids or verdict.engine)
 
 
 def _values(step: Step, row: Row, verdict: Settlement, now: int) -> Sequence[Value]:
@@ -91,6 +98,7 @@ def _values(step: Step, row: Row, verdict: Settlement, now: int) -> Sequence[Val
         row["suspicion"] + (verdict.event is Event.DEFER),
         now if verdict.refused else row["deferred"],
         json.dumps(verdict.result_ids) if verdict.result_ids else NO_IDS,
+        verdict.engine,
         1.0 if succeeded else row["progress"],
         None if succeeded else row["blocks"],
         now,
