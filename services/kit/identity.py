@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Protocol
+from typing import Any, Protocol
 
 import jwt
 
@@ -17,6 +17,7 @@ TOKEN_LIFETIME_SECONDS = 60  # SV-6
 RENEW_AFTER_SECONDS = 20  # a cached token is reused while two thirds of its life remain
 CACHED_TOKENS = 4096
 ALGORITHM = "HS256"
+AUTHORIZATION = "authorization"
 BEARER = "Bearer "
 
 
@@ -125,8 +126,17 @@ class TokenVerifier:
 
 
 def bearer_of(metadata: Mapping[str, str]) -> str:
-    """The credential of `authorization: Bearer <credential>`; raises CredentialInvalid without one."""
-    value = metadata.get("authorization", "")
-    if not value.startswith(BEARER) or len(value) == len(BEARER):
+    """The credential of `authorization: Bearer <credential>`; raises CredentialInvalid without one.
+
+    The word is the same in any case (RFC 9110).
+    """
+    value = metadata.get(AUTHORIZATION, "")
+    if value[: len(BEARER)].lower() != BEARER.lower() or len(value) == len(BEARER):
         raise CredentialInvalid("no credential: send metadata 'authorization: Bearer <API key>'")
     return value[len(BEARER) :]
+
+
+def check_one_credential(metadata: Iterable[tuple[str, Any]]) -> None:
+    """Raises CredentialInvalid for more than one: who reads the first and who reads the last would differ."""
+    if sum(key == AUTHORIZATION for key, _ in metadata) > 1:
+        raise CredentialInvalid("more than one credential")
