@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any, cast, get_args
 
 import click
 from click.core import ParameterSource
 
 from palimpsest.cli.failure import Failure
+from palimpsest.cli.output import say
 from palimpsest.cli.session import Connection, connected, day, json_option, print_json
 from palimpsest.client import AsyncClient
 from palimpsest.models import (
+    Budgets,
     Channel,
     DataFlow,
     DataFlowRefusals,
@@ -24,10 +27,15 @@ from palimpsest.models import (
 CHANGES = 20
 DAYS = 30
 FIELDS = ("data_flow", "provider", "verify", "fusion", "recall_depth")
+BUDGETS = tuple(f"budgets.{field.name}" for field in dataclasses.fields(Budgets))
+MICROS = 1_000_000
 
 
 def _shown(name: str) -> str:
-    return name.replace("_", "-")
+    return name.removeprefix("budgets.").removesuffix("_micros").replace("_", "-")
+
+
+PATHS = {_shown(path): path for path in (*FIELDS, *BUDGETS)}
 
 
 @click.group("settings")
@@ -66,10 +74,19 @@ def get(connection: Connection, as_json: bool) -> None:
     help="Of the reference, e.g. key=2.",
 )
 @click.option("--recall-depth", type=click.IntRange(15, 1000), help="Hits asked of each channel.")
+@click.option("--requests-per-minute", type=click.IntRange(1), help="Calls of the tenant, each as one.")
+@click.option("--request-burst", type=click.IntRange(1), help="How many of them may come at once.")
+@click.option("--tokens-per-minute", type=click.IntRange(0), help="Of models, in chats, answers and tools.")
+@click.option(
+    "--spend-per-day",
+    type=click.FloatRange(0, 1e9),
+    help="What these may cost, in the currency of the deployment's prices.",
+)
+@click.option("--concurrent-streams", type=click.IntRange(0), help="Open calls that answer with a stream.")
 @click.option(
     "--unset",
     multiple=True,
-    type=click.Choice([_shown(name) for name in FIELDS]),
+    type=click.Choice(list(PATHS)),
     help="Leave it to the tenant's, or the deployment's.",
 )
 @click.option("--expect", "expected_revision", type=click.IntRange(1), help="Only if this is the revision.")
@@ -84,6 +101,11 @@ def set_(
     k: float | None,
     weights: tuple[str, ...],
     recall_depth: int | None,
+    requests_per_minute: int | None,
+    request_burst: int | None,
+    tokens_per_minute: int | None,
+    spend_per_day: float | None,
+    concurrent_streams: int | None,
     unset: tuple[str, ...],
     expected_revision: int | None,
     as_json: bool,
@@ -95,9 +117,16 @@ def set_(
         verify=verify,
         fusion=_fusion(fusion, k, weights),
         recall_depth=recall_depth,
+        budgets=Budgets(
+            requests_per_minute=requests_per_minute,
+            request_burst=request_burst,
+            tokens_per_minute=tokens_per_minute,
+            spend_per_day_micros=None if spend_per_day is None else round(spend_per_day * MICROS),
+            concurrent_streams=concurrent_streams,
+        ),
     )
-    given = [name for name in FIELDS if getattr(settings, name) is not None]
-    cleared = [name.replace("-", "_") for name in unset]
+    given = [path for path in (*FIELDS, *BUDGETS) if _value(settings, path) is not None]
+    cleared = [PATHS[name] for name in unset]
     if not given and not cleared:
         raise Failure("nothing to change — see palimpsest settings set --help")
     if both := sorted(set(given) & set(cleared)):
@@ -138,11 +167,10 @@ def changes(connection: Connection, limit: int, as_json: bool) -> None:
         return
     for change in found:
         what = ", ".join(
-            f"{_shown(path)} {_text(getattr(change.before, path, None))} → "
-            f"{_text(getattr(change.after, path, None))}"
+            f"{_shown(path)} {_text(_value(change.before, path))} → {_text(_value(change.after, path))}"
             for path in change.paths
         )
-        click.echo(f"{change.revision:>4}  {day(change.time)}  {change.subject}  {what}")
+        say(f"{change.revision:>4}  {day(change.time)}  {change.subject}  {what}")
 
 
 @command.command("refusals")
@@ -156,7 +184,7 @@ def refusals(connection: Connection, days: int, as_json: bool) -> None:
         print_json([{"day": one.day.isoformat(), "kind": one.kind, "count": one.count} for one in found])
         return
     for one in found:
-        click.echo(f"{one.day}  {one.count:>8}  {one.kind}")
+        say(f"{one.day}  {one.count:>8}  {one.kind}")
 
 
 def _of_tenant() -> bool:
@@ -183,14 +211,23 @@ def _weight(text: str) -> tuple[Channel, float]:
         raise Failure(f"not a weight: {text} — write CHANNEL=NUMBER; channels are {channels}") from None
 
 
+def _value(settings: Settings, path: str) -> Any:
+    """What is set under a path; money in the currency itself."""
+    value: Any = settings
+    for name in path.split("."):
+        value = getattr(value, name, None)
+    return value / MICROS if path.endswith("_micros") and value is not None else value
+
+
 def _print(state: SettingsState) -> None:
-    for name in FIELDS:
-        own, holds = getattr(state.settings, name), getattr(state.effective, name)
+    budgets = [path for path in BUDGETS if _value(state.effective, path) is not None]
+    for name in (*FIELDS, *budgets):
+        own, holds = _value(state.settings, name), _value(state.effective, name)
         origin = "set here" if own is not None else "the tenant's" if holds is not None else "the default"
         if own is not None and own != holds:
             origin = f"the tenant's; {_text(own)} is set here"
-        click.echo(f"{_shown(name):13} {_text(holds):20} {origin}")
-    click.echo(f"revision {state.revision}")
+        say(f"{_shown(name):19} {_text(holds):20} {origin}")
+    say(f"revision {state.revision}")
 
 
 def _text(value: Any) -> str:
@@ -199,6 +236,9 @@ def _text(value: Any) -> str:
         return "-"
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, Budgets):
+        chosen = {_shown(path): _value(Settings(budgets=value), path) for path in BUDGETS}
+        return " ".join(f"{name}={number}" for name, number in chosen.items() if number is not None) or "-"
     if isinstance(value, ReciprocalRank):
         parts = [] if value.k is None else [f"k={value.k:g}"]
         return " ".join(["reference", *parts, *(f"{name}={w:g}" for name, w in value.weights.items())])

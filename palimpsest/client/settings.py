@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import fields
+from dataclasses import asdict, fields
 from datetime import date
 from typing import Literal
 
@@ -38,7 +38,8 @@ class SettingsCalls(Calls):
         tenant: bool = False,
         expected_revision: int = 0,
     ) -> models.SettingsState:
-        """Changes the fields that `paths` name, those that are set without it; a named None clears one.
+        """Changes the fields that `paths` name, those that are set without it; a named None clears one. One
+        budget is named as budgets.tokens_per_minute.
 
         With an `expected_revision`, only if that is the current one: raises VersionConflictError.
         """
@@ -75,6 +76,39 @@ class SettingsCalls(Calls):
             for one in answer.refusals
         ]
 
+    async def limits(self) -> list[models.Limit]:
+        """The tenant's budgets that hold, and what is left of them now."""
+        answer = await self._transport.call(self._transport.stubs.settings.GetLimits, pb.GetLimitsRequest())
+        return [
+            models.Limit(
+                name=one.name,
+                most=one.most,
+                left=one.left,
+                wait=one.wait.ToNanoseconds() / 1e9 if one.HasField("wait") else None,
+                own=one.own,
+            )
+            for one in answer.limits
+        ]
+
+    async def model_spend(self, *, days: int = 0) -> list[models.ModelSpend]:
+        """What calls of models by Chat, Answer and tools took and cost the tenant, newest day first; of 30
+        days unless said."""
+        request = pb.GetModelSpendRequest(days=days)
+        answer = await self._transport.call(self._transport.stubs.settings.GetModelSpend, request)
+        return [
+            models.ModelSpend(
+                day=date.fromisoformat(one.day),
+                tier=one.tier,
+                model=one.model,
+                calls=one.calls,
+                estimated_calls=one.estimated_calls,
+                input_tokens=one.input_tokens,
+                output_tokens=one.output_tokens,
+                spend_micros=one.spend_micros,
+            )
+            for one in answer.rows
+        ]
+
     def _level(self, tenant: bool) -> str:
         return "" if tenant else self._agent
 
@@ -91,6 +125,7 @@ def _message(value: models.Settings) -> pb.Settings:
         verify=value.verify,
         fusion=fusion,
         recall_depth=value.recall_depth,
+        budgets=None if value.budgets is None else pb.Budgets(**asdict(value.budgets)),
     )
 
 
@@ -101,7 +136,12 @@ def _settings(proto: pb.Settings) -> models.Settings:
         verify=proto.verify if proto.HasField("verify") else None,
         fusion=_fusion(proto.fusion) if proto.HasField("fusion") else None,
         recall_depth=proto.recall_depth if proto.HasField("recall_depth") else None,
+        budgets=_budgets(proto.budgets) if proto.HasField("budgets") else None,
     )
+
+
+def _budgets(proto: pb.Budgets) -> models.Budgets:
+    return models.Budgets(**{each.name: value for each, value in proto.ListFields()})
 
 
 def _fusion(proto: recall_pb2.FusionStrategy) -> models.ReciprocalRank | Literal["adaptive"]:

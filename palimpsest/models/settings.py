@@ -11,11 +11,26 @@ from palimpsest.models.names import DataFlow, Provider
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Budgets:
+    """What a tenant may use; None is not set: the deployment's holds. 0 allows nothing.
+
+    Calls a minute, and how many of them at once; tokens a minute that models are given and write; what they
+    may cost a day (UTC), in millionths of the deployment's currency; open calls that answer with a stream.
+    """
+
+    requests_per_minute: int | None = None
+    request_burst: int | None = None
+    tokens_per_minute: int | None = None
+    spend_per_day_micros: int | None = None
+    concurrent_streams: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """One level's choices; None is not set: the tenant's holds, then the deployment's.
 
     `data_flow` says whether texts may be sent to endpoints that are somebody else's; a tenant's local_only
-    holds for all its agents.
+    holds for all its agents. Only a tenant has `budgets`.
     """
 
     data_flow: DataFlow | None = None
@@ -23,6 +38,7 @@ class Settings:
     verify: bool | None = None
     fusion: ReciprocalRank | Literal["adaptive"] | None = None
     recall_depth: int | None = None
+    budgets: Budgets | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,3 +71,32 @@ class DataFlowRefusals:
     day: date
     kind: str
     count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limit:
+    """A budget that holds, named as a field of Budgets, and what is left of it now.
+
+    `wait` is the seconds until something is left, 0 if something is, None where that can't be told; `own`
+    says whether the tenant's settings say so, not the deployment's default.
+    """
+
+    name: str
+    most: int
+    left: int
+    wait: float | None
+    own: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelSpend:
+    """What calls of one model by Chat, Answer and tools took on one day (UTC)."""
+
+    day: date
+    tier: str
+    model: str
+    calls: int
+    estimated_calls: int
+    input_tokens: int
+    output_tokens: int
+    spend_micros: int

@@ -11,8 +11,9 @@ import pytest
 from services.gateway.adapters.memory_settings import MemorySettings
 from services.gateway.adapters.sql.settings import SqlSettings
 from services.gateway.app.settings_ports import SettingsStore
-from services.gateway.domain.settings import TENANT, Change, RefusedTexts, Settings, Stored
-from services.kit.errors import InvalidField, VersionConflict
+from services.gateway.domain.budgets import Budgets
+from services.gateway.domain.settings import REFUSALS_KEPT, TENANT, Change, RefusedTexts, Settings, Stored
+from services.kit.errors import InvalidField, NotAllowed, VersionConflict
 from services.kit.policy import DataFlow, FusionChoice, FusionKind, Provider
 from services.kit.sql import SqlDatabase
 
@@ -25,8 +26,9 @@ WHOLE = Settings(
     verify=False,
     fusion=FusionChoice(kind=FusionKind.REFERENCE, k=12.5, weights={"vector": 2.0, "hyde": 0.0}),
     recall_depth=40,
+    budgets=Budgets(requests_per_minute=600, tokens_per_minute=0, spend_per_day_micros=10**15),
 )
-ALL = ["data_flow", "provider", "verify", "fusion", "recall_depth"]
+ALL = ["data_flow", "provider", "verify", "fusion", "recall_depth", "budgets"]
 
 
 @pytest.fixture
@@ -88,6 +90,24 @@ async def test_a_mask_names_settings_and_a_refused_change_leaves_no_trace(
     assert (await stores[0].get("one", ["ada"])).get("ada", Stored()).revision == 0
     await put(stores[0], WHOLE, ["verify"])
     assert len(await stores[0].changes("one", "ada", None, 10)) == 1
+
+
+async def test_a_change_that_may_not_be_leaves_no_trace(stores: list[SettingsStore]) -> None:
+    """G-5: it is looked at with what was there before, in its transaction."""
+    store = stores[0]
+    await put(store, Settings(budgets=Budgets(tokens_per_minute=7)), ["budgets"], agent=TENANT)
+    seen: list[tuple[int | None, int | None]] = []
+
+    def may_not(old: Settings, made: Settings) -> None:
+        seen.append((old.budgets.tokens_per_minute, made.budgets.tokens_per_minute))
+        raise NotAllowed
+
+    raised = Settings(budgets=Budgets(tokens_per_minute=8))
+    with pytest.raises(NotAllowed):
+        await store.update("one", TENANT, raised, ["budgets"], subject="key:2", now=NOW, may=may_not)
+    assert seen == [(7, 8)]
+    assert (await store.get("one", [TENANT]))[TENANT].settings.budgets.tokens_per_minute == 7
+    assert len(await store.changes("one", TENANT, None, 10)) == 1
 
 
 async def test_tenants_and_agents_have_their_own(stores: list[SettingsStore]) -> None:
@@ -173,3 +193,16 @@ async def test_refusals_are_summed_over_processes_and_a_report_twice_counts_once
     assert await first.refusals("one", before) == [refused("hyde", 9), refused("embedding", 2, before)]
     assert await first.refusals("one", DAY) == [refused("hyde", 9)]
     assert await second.refusals("two", before) == [refused("remote_memory", 1)]
+
+
+async def test_refusals_of_long_ago_go_with_a_later_report(stores: list[SettingsStore]) -> None:
+    """S-15: of that tenant alone."""
+    first, second = stores
+    old, kept = DAY - REFUSALS_KEPT - timedelta(days=1), DAY - REFUSALS_KEPT
+    for tenant in ("one", "two"):
+        await first.report_refusals(tenant, "p", [refused("hyde", 1, old), refused("hyde", 2, kept)])
+    assert len(await first.refusals("one", old)) == 2, "they are counted from the newest day on"
+    await second.report_refusals("one", "p", [refused("hyde", 3)])
+    await second.report_refusals("one", "p", [])
+    assert await first.refusals("one", old) == [refused("hyde", 3), refused("hyde", 2, kept)]
+    assert len(await first.refusals("two", old)) == 2

@@ -94,6 +94,7 @@ async def test_settings_of_the_tenant_and_of_an_agent_are_set_and_shown(run: Run
         "verify": True,
         "fusion": None,
         "recall_depth": None,
+        "budgets": None,
     }
     listed = (await run("changes", "--agent", "ada")).stdout.splitlines()
     assert [line.split()[0] for line in listed] == ["2", "1"]

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date, datetime
 
-from services.gateway.domain.settings import Change, RefusedTexts, Settings, Stored, with_paths
+from services.gateway.app.settings_ports import May
+from services.gateway.domain.settings import (
+    REFUSALS_KEPT,
+    Change,
+    RefusedTexts,
+    Settings,
+    Stored,
+    with_paths,
+)
 from services.kit.errors import VersionConflict
 
 
@@ -31,12 +39,15 @@ class MemorySettings:
         subject: str,
         now: datetime,
         expected_revision: int | None = None,
+        may: May | None = None,
     ) -> Stored:
         """See the port."""
         old = self._stored.get((tenant, agent_id), Stored())
         if expected_revision is not None and old.revision != expected_revision:
             raise VersionConflict
         made = Stored(settings=with_paths(old.settings, new, paths), revision=old.revision + 1, updated=now)
+        if may is not None:
+            may(old.settings, made.settings)
         change = Change(
             agent_id=agent_id,
             revision=made.revision,
@@ -60,6 +71,10 @@ class MemorySettings:
         for one in totals:
             key = (tenant, one.day, one.kind, reporter_id)
             self._refusals[key] = max(one.count, self._refusals.get(key, 0))
+        oldest = max((one.day for one in totals), default=date.min + REFUSALS_KEPT) - REFUSALS_KEPT
+        self._refusals = {
+            key: count for key, count in self._refusals.items() if key[0] != tenant or key[1] >= oldest
+        }
 
     async def refusals(self, tenant: str, since: date) -> list[RefusedTexts]:
         """See the port."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from services.gateway.domain.budgets import Budgets
 from services.gateway.domain.settings import Settings
 from services.kit.policy import DataFlow, FusionChoice, FusionKind, Provider
 
@@ -18,6 +19,7 @@ def dumped(settings: Settings) -> str:
         "verify": settings.verify,
         "recall_depth": settings.recall_depth,
         "fusion": fusion and {"kind": fusion.kind, "k": fusion.k, "weights": dict(fusion.weights)},
+        "budgets": {name: value for name, value in settings.budgets.items() if value is not None} or None,
     }
     return json.dumps({name: value for name, value in made.items() if value is not None}, sort_keys=True)
 
@@ -34,4 +36,5 @@ def loaded(text: str) -> Settings:
         fusion=FusionChoice(kind=FusionKind(fusion["kind"]), k=fusion["k"], weights=fusion["weights"])
         if fusion
         else None,
+        budgets=Budgets(**made.get("budgets", {})),
     )

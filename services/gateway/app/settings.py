@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
 from services.gateway.app.settings_ports import Agents, SettingsStore
+from services.gateway.domain.budgets import NO_BUDGETS, Budgets, raised
 from services.gateway.domain.settings import (
     TENANT,
     Change,
@@ -14,9 +15,10 @@ from services.gateway.domain.settings import (
     Settings,
     Stored,
     effective,
+    names_budgets,
 )
 from services.kit.errors import InvalidField, NotAllowed
-from services.kit.identity import Principal
+from services.kit.identity import Principal, Role
 from services.kit.times import Clock
 
 DEFAULT_REPORT_DAYS = 30
@@ -34,10 +36,19 @@ class Found:
 class TenantSettings:
     """Use cases; the callers' agents were checked before, for requests that name one."""
 
-    def __init__(self, *, store: SettingsStore, agents: Agents, clock: Clock) -> None:
+    def __init__(
+        self, *, store: SettingsStore, agents: Agents, clock: Clock, deployment: Budgets = NO_BUDGETS
+    ) -> None:
+        """`deployment` are the budgets above which only an operator may go."""
         self._store = store
+        self._deployment = deployment
+        self._told: list[Callable[[str], None]] = []
         self._agents = agents
         self._clock = clock
+
+    def tell(self, told: Callable[[str], None]) -> None:
+        """Calls `told` with the tenant after each change that is made here, not in another process."""
+        self._told.append(told)
 
     async def get(self, by: Principal, agent_id: str) -> Found:
         """Raises NotAllowed, NotFound."""
@@ -55,6 +66,14 @@ class TenantSettings:
     ) -> Found:
         """Raises NotAllowed, NotFound, InvalidField, VersionConflict."""
         await self._check(by, agent_id)
+        if agent_id != TENANT and names_budgets(paths):
+            raise InvalidField("update_mask", "an agent has no budgets: they are its tenant's")
+
+        def may(old: Settings, made: Settings) -> None:
+            name = raised(old.budgets, made.budgets, self._deployment)
+            if name and by.role < Role.OPERATOR:
+                raise NotAllowed(f"only an operator may raise {name} above the deployment's")
+
         await self._store.update(
             by.tenant,
             agent_id,
@@ -63,7 +82,10 @@ class TenantSettings:
             subject=by.subject,
             now=self._clock(),
             expected_revision=expected_revision,
+            may=may,
         )
+        for told in self._told:
+            told(by.tenant)
         return await self._found(by.tenant, agent_id)
 
     async def changes(self, by: Principal, agent_id: str, before: int | None, limit: int) -> list[Change]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import date, datetime
 from typing import Protocol
 
 from services.gateway.domain.settings import Change, RefusedTexts, Settings, Stored
+
+May = Callable[[Settings, Settings], None]
+"""Looks at settings before and after a change, in its transaction; raises where it may not be."""
 
 
 class SettingsStore(Protocol):
@@ -25,10 +28,11 @@ class SettingsStore(Protocol):
         subject: str,
         now: datetime,
         expected_revision: int | None = None,
+        may: May | None = None,
     ) -> Stored:
         """Changes what `paths` name and notes who did; again the same is a change too.
 
-        Raises VersionConflict when the revision is another one, and InvalidField.
+        Raises VersionConflict when the revision is another one, InvalidField, and what `may` raises.
         """
 
     async def changes(self, tenant: str, agent_id: str, before: int | None, limit: int) -> list[Change]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
+from typing import Final
 
+from services.gateway.domain.budgets import NO_BUDGETS, Budgets, checked
 from services.kit.errors import InvalidField
 from services.kit.policy import DataFlow, FusionChoice, Provider
 
@@ -26,10 +28,13 @@ class Settings:
     verify: bool | None = None
     fusion: FusionChoice | None = None
     recall_depth: int | None = None
+    budgets: Budgets = NO_BUDGETS
 
 
 UNSET = Settings()
 FIELDS = frozenset(field.name for field in fields(Settings))
+BUDGETS = "budgets"
+BUDGET_PATHS = {f"{BUDGETS}.{field.name}": field.name for field in fields(Budgets)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +59,10 @@ class Change:
     after: Settings
 
 
+REFUSALS_KEPT: Final = timedelta(days=400)
+"""For how long refusals are kept before a tenant's newest ones: a year, and a month to compare it with."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefusedTexts:
     """How many texts of a kind were kept in on a day (UTC)."""
@@ -64,20 +73,33 @@ class RefusedTexts:
 
 
 def with_paths(old: Settings, new: Settings, paths: Sequence[str]) -> Settings:
-    """`old` with the fields of `new` that `paths` name. Raises InvalidField for none and for unknown ones."""
+    """`old` with the fields of `new`, or of its budgets, that `paths` name.
+
+    Raises InvalidField for none, for unknown ones, and for values out of their bounds.
+    """
     if not paths:
         raise InvalidField("update_mask", "names no field")
     for path in paths:
-        if path not in FIELDS:
+        if path not in FIELDS and path not in BUDGET_PATHS:
             raise InvalidField("update_mask", f"there is no setting {path!r}")
-    made = replace(old, **{path: getattr(new, path) for path in paths})
+    made = replace(old, **{path: getattr(new, path) for path in paths if path in FIELDS})
+    single = [BUDGET_PATHS[path] for path in paths if path in BUDGET_PATHS]
+    made = replace(
+        made, budgets=replace(made.budgets, **{name: getattr(new.budgets, name) for name in single})
+    )
     _check(made)
     return made
+
+
+def names_budgets(paths: Sequence[str]) -> bool:
+    """Whether one of them is of budgets, which only a tenant has."""
+    return any(path == BUDGETS or path in BUDGET_PATHS for path in paths)
 
 
 def _check(settings: Settings) -> None:
     if settings.recall_depth is not None and settings.recall_depth not in DEPTHS:
         raise InvalidField("settings.recall_depth", "must be from 15 to 1000")
+    checked(settings.budgets)
     if settings.fusion is None:
         return
     k = settings.fusion.k
@@ -88,13 +110,15 @@ def _check(settings: Settings) -> None:
 
 
 def effective(agent: Settings, tenant: Settings) -> Settings:
-    """What holds for an agent: its own choice, else the tenant's; of data flows the stricter."""
+    """What holds for an agent: its own choice, else the tenant's; of data flows the stricter. Budgets are the
+    tenant's."""
     return Settings(
         data_flow=_stricter(agent.data_flow, tenant.data_flow),
         provider=agent.provider or tenant.provider,
         verify=tenant.verify if agent.verify is None else agent.verify,
         fusion=agent.fusion or tenant.fusion,
         recall_depth=agent.recall_depth or tenant.recall_depth,
+        budgets=tenant.budgets,
     )
 
 

@@ -10,6 +10,7 @@ from palimpsest.settings.v1 import policy_pb2
 from palimpsest.settings.v1 import settings_pb2 as pb
 
 from services.gateway.app.settings import Found
+from services.gateway.domain.budgets import NO_BUDGETS, Budgets
 from services.gateway.domain.settings import Change, RefusedTexts, Settings
 from services.kit import paging
 from services.kit.errors import InvalidField
@@ -39,6 +40,7 @@ def settings(message: pb.Settings) -> Settings:
         verify=found.verify,
         fusion=found.fusion,
         recall_depth=found.recall_depth,
+        budgets=_budgets(message.budgets),
     )
 
 
@@ -50,7 +52,12 @@ def message(value: Settings) -> pb.Settings:
         verify=value.verify,
         fusion=None if value.fusion is None else _fusion(value.fusion),
         recall_depth=value.recall_depth,
+        budgets=pb.Budgets(**dict(value.budgets.items())) if value.budgets != NO_BUDGETS else None,
     )
+
+
+def _budgets(message: pb.Budgets) -> Budgets:
+    return Budgets(**{each.name: value for each, value in message.ListFields()})
 
 
 def _fusion(choice: FusionChoice) -> recall_pb2.FusionStrategy:

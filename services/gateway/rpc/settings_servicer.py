@@ -8,26 +8,23 @@ from palimpsest.settings.v1 import policy_pb2, policy_pb2_grpc, settings_pb2_grp
 from palimpsest.settings.v1 import settings_pb2 as pb
 
 from services.gateway.app.settings import TenantSettings
+from services.gateway.app.usage import TenantUsage
+from services.gateway.rpc import limits_convert
 from services.gateway.rpc import settings_convert as convert
 from services.kit import paging
 from services.kit.context import current_principal
-from services.kit.identity import Role
-from services.kit.serving import Face
+from services.kit.serving import Face, roles_of
 
-ROLES = {
-    "GetSettings": Role.READER,
-    "UpdateSettings": Role.ADMIN,
-    "ListSettingsChanges": Role.READER,
-    "GetDataFlowReport": Role.READER,
-}
-POLICY_ROLES = {"GetEffectiveSettings": Role.SERVICE, "ReportRefusals": Role.SERVICE}
+DESCRIPTOR = pb.DESCRIPTOR.services_by_name["SettingsService"]
+POLICY = policy_pb2.DESCRIPTOR.services_by_name["PolicyService"]
 
 
 class SettingsServicer(settings_pb2_grpc.SettingsServiceServicer):
     """Converts, calls, converts back."""
 
-    def __init__(self, settings: TenantSettings) -> None:
+    def __init__(self, settings: TenantSettings, usage: TenantUsage) -> None:
         self._settings = settings
+        self._usage = usage
 
     async def GetSettings(self, request: pb.GetSettingsRequest, context: Any) -> pb.GetSettingsResponse:
         """See the proto."""
@@ -62,6 +59,14 @@ class SettingsServicer(settings_pb2_grpc.SettingsServiceServicer):
         """See the proto."""
         return convert.report(await self._settings.report(current_principal(), request.days))
 
+    async def GetLimits(self, request: pb.GetLimitsRequest, context: Any) -> pb.GetLimitsResponse:
+        """See the proto."""
+        return limits_convert.limits(await self._usage.limits(current_principal()))
+
+    async def GetModelSpend(self, request: pb.GetModelSpendRequest, context: Any) -> pb.GetModelSpendResponse:
+        """See the proto."""
+        return limits_convert.spend(await self._usage.spend(current_principal(), request.days))
+
 
 class PolicyServicer(policy_pb2_grpc.PolicyServiceServicer):
     """What other services ask, as the tenant that they work for."""
@@ -84,19 +89,19 @@ class PolicyServicer(policy_pb2_grpc.PolicyServiceServicer):
         return policy_pb2.ReportRefusalsResponse()
 
 
-def settings_faces(settings: TenantSettings) -> tuple[Face, ...]:
+def settings_faces(settings: TenantSettings, usage: TenantUsage) -> tuple[Face, ...]:
     """Both services."""
-    policy, public = PolicyServicer(settings), SettingsServicer(settings)
+    policy, public = PolicyServicer(settings), SettingsServicer(settings, usage)
     return (
         Face(
-            name="palimpsest.settings.v1.SettingsService",
+            name=DESCRIPTOR.full_name,
             add=lambda server: settings_pb2_grpc.add_SettingsServiceServicer_to_server(public, server),
-            roles=ROLES,
+            roles=roles_of(DESCRIPTOR),
         ),
         Face(
-            name="palimpsest.settings.v1.PolicyService",
+            name=POLICY.full_name,
             add=lambda server: policy_pb2_grpc.add_PolicyServiceServicer_to_server(policy, server),
-            roles=POLICY_ROLES,
+            roles=roles_of(POLICY),
             internal=True,
         ),
     )

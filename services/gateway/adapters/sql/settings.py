@@ -7,7 +7,15 @@ from collections.abc import Sequence
 from datetime import date, datetime
 
 from services.gateway.adapters.settings_json import dumped, loaded
-from services.gateway.domain.settings import Change, RefusedTexts, Settings, Stored, with_paths
+from services.gateway.app.settings_ports import May
+from services.gateway.domain.settings import (
+    REFUSALS_KEPT,
+    Change,
+    RefusedTexts,
+    Settings,
+    Stored,
+    with_paths,
+)
 from services.kit.errors import VersionConflict
 from services.kit.sql import Row, Script, SqlDatabase, Value, execute, execute_many, fetch, first
 from services.kit.times import from_micros, to_micros
@@ -40,10 +48,11 @@ class SqlSettings:
         subject: str,
         now: datetime,
         expected_revision: int | None = None,
+        may: May | None = None,
     ) -> Stored:
         """See the port."""
         return await self._database.write(
-            lambda: _update(tenant, agent_id, new, paths, subject, now, expected_revision)
+            lambda: _update(tenant, agent_id, new, paths, subject, now, expected_revision, may)
         )
 
     async def changes(self, tenant: str, agent_id: str, before: int | None, limit: int) -> list[Change]:
@@ -65,14 +74,21 @@ class SqlSettings:
     async def report_refusals(self, tenant: str, reporter_id: str, totals: Sequence[RefusedTexts]) -> None:
         """See the port."""
         rows = sorted((tenant, one.day.isoformat(), one.kind, reporter_id, one.count) for one in totals)
-        await self._database.write(
-            lambda: execute_many(
+
+        def script() -> Script[None]:
+            yield from execute_many(
                 "INSERT INTO refusals (tenant, day, kind, reporter_id, total) VALUES (?, ?, ?, ?, ?)"
                 " ON CONFLICT (tenant, day, kind, reporter_id) DO UPDATE SET total = excluded.total"
                 " WHERE refusals.total < excluded.total",
                 rows,
             )
-        )
+            if rows:
+                oldest = max(one.day for one in totals) - REFUSALS_KEPT
+                yield from execute(
+                    "DELETE FROM refusals WHERE tenant = ? AND day < ?", tenant, oldest.isoformat()
+                )
+
+        await self._database.write(script)
 
     async def refusals(self, tenant: str, since: date) -> list[RefusedTexts]:
         """See the port."""
@@ -98,6 +114,7 @@ def _update(
     subject: str,
     now: datetime,
     expected_revision: int | None,
+    may: May | None,
 ) -> Script[Stored]:
     # The row is there before it is locked, so that the first two writers also go one after the other.
     yield from execute(
@@ -120,6 +137,8 @@ def _update(
         revision=old.revision + 1,
         updated=from_micros(to_micros(now)),
     )
+    if may is not None:
+        may(old.settings, made.settings)
     yield from execute(
         "UPDATE settings SET revision = ?, content = ?, updated = ? WHERE tenant = ? AND agent_id = ?",
         made.revision,
