@@ -1,0 +1,1 @@
+"""JSON over HTTP: converts and nothing else (SPEC G-10)."""
