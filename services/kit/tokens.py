@@ -13,12 +13,14 @@ TokenCounter: TypeAlias = Callable[[str], int]
 CJK = re.compile(
     r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\u1100-\u11ff\uf900-\ufaff\U00020000-\U0003134f]"
 )
-STRUCTURE = re.compile(r"[{}\[\]:\"]")
+STRUCTURE = '{}[]:"'
 CJK_SHARE = 0.30
 STRUCTURE_SHARE = 0.08
 CHARACTERS_PER_TOKEN_CJK = 1.5
 CHARACTERS_PER_TOKEN_STRUCTURE = 3.0
 CHARACTERS_PER_TOKEN = 3.5
+CHARACTERS_PER_EXACT_TOKEN = 16
+"""What a tokenizer's tokens have at the most, in any text but long runs of one character."""
 
 
 def estimate_tokens(text: str) -> int:
@@ -30,8 +32,20 @@ def estimate_tokens(text: str) -> int:
     length = len(text)
     if not length:
         return 0
-    if not text.isascii() and len(CJK.findall(text)) > CJK_SHARE * length:
+    if not text.isascii() and _may_be_cjk(text) and len(CJK.findall(text)) > CJK_SHARE * length:
         return math.ceil(length / CHARACTERS_PER_TOKEN_CJK)
-    if len(STRUCTURE.findall(text)) > STRUCTURE_SHARE * length:
+    if sum(map(text.count, STRUCTURE)) > STRUCTURE_SHARE * length:
         return math.ceil(length / CHARACTERS_PER_TOKEN_STRUCTURE)
     return math.ceil(length / CHARACTERS_PER_TOKEN)
+
+
+def _may_be_cjk(text: str) -> bool:
+    """Whether enough characters could be: each of them has two bytes of UTF-8 more than one of ASCII."""
+    length = len(text)
+    return len(text.encode("utf-8", "surrogatepass")) - length > 2 * CJK_SHARE * length
+
+
+def most_characters(tokens: int, count: TokenCounter) -> int:
+    """No text of more characters is worth being tried for so many tokens; by the estimate none would fit."""
+    each = CHARACTERS_PER_TOKEN if count is estimate_tokens else CHARACTERS_PER_EXACT_TOKEN
+    return int(tokens * each)

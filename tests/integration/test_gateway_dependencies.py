@@ -26,7 +26,7 @@ from palimpsest.working.v1 import prompt_pb2 as working_prompt_pb2
 from services.gateway.bootstrap import build
 from services.gateway.config import GatewaySettings
 from services.kit.channels import Channels
-from services.kit.context import current_principal, current_request_id
+from services.kit.context import current_call, current_principal
 from services.kit.errors import DependencyDown, LimitExceeded, ParentConflict, Reason
 from services.kit.identity import Principal, Role, TokenSigner
 from services.kit.inprocess import InProcessServer
@@ -47,7 +47,9 @@ class FakeEpisodic(episodic_pb2_grpc.EpisodicServiceServicer):
         self.broken: Exception | None = None
 
     async def GetAgent(self, request: Any, context: Any) -> episodic_pb2.GetAgentResponse:
-        self.callers.append((current_principal(), current_request_id()))
+        call = current_call()
+        assert call is not None
+        self.callers.append((current_principal(), call.request_id))
         return episodic_pb2.GetAgentResponse(agent=resources_pb2.Agent(id=request.agent_id))
 
     async def GetConversation(self, request: Any, context: Any) -> episodic_pb2.GetConversationResponse:
@@ -167,6 +169,7 @@ async def test_without_semantic_the_prompt_comes_with_its_failures(half: Half) -
         "not available",
         "standing memories not available",
         "the attractor is not available",
+        "derived documents are not available",
     }
 
 

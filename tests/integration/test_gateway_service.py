@@ -36,8 +36,11 @@ NAME_NO_AGENT = {
     "CancelJob",
     "GetStatus",
     "CreateApiKey",
+    "GetApiKey",
     "ListApiKeys",
+    "RotateApiKey",
     "RevokeApiKey",
+    "ListApiKeyChanges",
 }
 
 

@@ -52,8 +52,10 @@ def message(name: str, text: str, depth: int = 1) -> resources_pb2.Message:
 class FakeEpisodic:
     """One agent "ada" with one conversation "c"."""
 
-    def __init__(self, contact_id: str = "") -> None:
+    def __init__(self, contact_id: str = "", known: Sequence[str] = ()) -> None:
+        """`known` are the ids of the agent's contacts."""
         self.contact_id = contact_id
+        self.known = known
         self.asked: list[Any] = []
         self.window = windows_pb2.GetWindowResponse(
             tail=[windows_pb2.WindowMessage(message=message("m1", "the newest message", 8))], depth=8
@@ -70,6 +72,12 @@ class FakeEpisodic:
         return prompt_pb2.GetSystemPromptResponse(
             prompt=prompt_pb2.SystemPrompt(text="You are Ada.", revision=3)
         )
+
+    async def ListContacts(
+        self, request: episodic_pb2.ListContactsRequest
+    ) -> episodic_pb2.ListContactsResponse:
+        shown = self.known[: request.page_size]
+        return episodic_pb2.ListContactsResponse(contacts=[resources_pb2.Contact(id=one) for one in shown])
 
     async def GetWorkingMemory(
         self, request: prompt_pb2.GetWorkingMemoryRequest
@@ -182,9 +190,9 @@ async def assembled(
     budget: int = 0,
     wait_for: Sequence[Any] = (),
 ) -> tuple[Prompt, Found]:
-    made = await prompting(episodic, semantic).assemble(
-        agent, conversation, text, author="Ann", budget=budget, wait_for=wait_for
-    )
+    ours = prompting(episodic, semantic)
+    made = await ours.assemble(agent, conversation, text, author="Ann", budget=budget, wait_for=wait_for)
+    await ours.settle()
     assert made.prompt_revision == 3
     return made.prompt, made.found
 
@@ -382,6 +390,30 @@ async def test_working_memory_shows_what_there_is_and_names_it() -> None:
     ]
     empty, _ = await assembled(FakeEpisodic(), FakeSemantic())
     assert layer_of(empty, LayerKind.WORKING).text == ""
+
+
+@pytest.mark.parametrize(
+    ("contact_id", "known", "shown"),
+    [
+        ("", [], True),
+        ("ann", ["ann"], True),
+        ("ann", ["ann", "bob"], False),
+        ("ann", ["bob", "ann"], False),
+        ("", ["bob"], False),
+    ],
+)
+async def test_a_theme_that_nobody_named_is_called_by_words_that_no_other_person_may_have_said(
+    contact_id: str, known: Sequence[str], shown: bool
+) -> None:
+    """S-5, J-12: a label is made of what was said in all conversations; a name is a person's choice."""
+    basins = (
+        documents_pb2.Basin(id="b1", label="dog rufus, surgery", weight=0.6),
+        documents_pb2.Basin(id="b2", name="Garden", label="tomatoes", weight=0.4),
+    )
+    made = prompting(FakeEpisodic(contact_id, known), FakeSemantic(), FakeDocuments(*basins))
+    found = await made.assemble("ada", "c", "so?", author="Ann", budget=0, wait_for=())
+    assert ("rufus" in found.prompt.text) is shown
+    assert "- Garden" in found.prompt.text
 
 
 async def test_the_attractor_stands_before_the_memories_and_its_absence_is_no_failure() -> None:

@@ -158,7 +158,8 @@ def test_no_content_opens_closes_or_forges_a_fence(parts: Ingredients) -> None:
     shown, retrieved = layer(prompt, LayerKind.HISTORY), layer(prompt, LayerKind.RETRIEVED)
     working = layer(prompt, LayerKind.WORKING)
     sources = working.working
-    fences = sum(turn.role is Speaker.TOOL for turn in shown.turns) + len(shown.overlay_ids)
+    fences = sum(turn.role in (Speaker.TOOL, Speaker.SYSTEM) for turn in shown.turns)
+    fences += len(shown.overlay_ids)
     fences += bool(layer(prompt, LayerKind.FACTS).text)
     fences += bool(retrieved.turns) + bool(retrieved.memory_ids)
     fences += sources.task + bool(sources.notes_version) + len(sources.entries) + bool(sources.turn_id)

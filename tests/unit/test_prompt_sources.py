@@ -74,9 +74,9 @@ async def assembled(semantic: Semantic) -> tuple[Prompt, Found]:
     behind = backends(
         episodic=episodic, history=episodic, working=episodic, semantic=semantic, documents=NoAttractor()
     )
-    made = await Prompting(ServiceSources(behind)).assemble(
-        "ada", "c", "hello", author="", budget=0, wait_for=[]
-    )
+    prompting = Prompting(ServiceSources(behind))
+    made = await prompting.assemble("ada", "c", "hello", author="", budget=0, wait_for=[])
+    await prompting.settle()
     return made.prompt, made.found
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 import structlog
@@ -12,6 +14,7 @@ from palimpsest.common.v1 import recall_pb2, resources_pb2
 from palimpsest.documents.v1 import documents_pb2
 from palimpsest.episodic.v1 import episodic_pb2
 from palimpsest.history.v1 import windows_pb2
+from palimpsest.search.v1 import search_pb2
 from palimpsest.semantic.v1 import semantic_pb2
 from palimpsest.working.v1 import checkpoints_pb2, prompt_pb2
 
@@ -23,6 +26,7 @@ from services.gateway.domain.parts import (
     History,
     LoadedEntry,
     Overlay,
+    Passage,
     Speaker,
     StaleTurn,
     ToolOutcome,
@@ -37,9 +41,16 @@ QUERY_BYTES = 1024  # X-2
 CANDIDATES = 12  # memories asked for: some of them are shown anyway
 MESSAGE_CANDIDATES = 20  # and older messages: some lie on no active path, too
 STANDING = 20  # S-10
+DOCUMENTS = 3  # shown at most; one more is asked for, which may be this conversation's own summary
+TOLD = (  # a branch has names alone, which tell a model nothing
+    search_pb2.DOCUMENT_TYPE_SUMMARY,
+    search_pb2.DOCUMENT_TYPE_PAGE,
+    search_pb2.DOCUMENT_TYPE_THEME,
+)
 SUMMARY_BYTES = 65_536  # GetWindow takes no longer one
 SUMMARY_DOWN = "the conversation's summary is not available"
 STANDING_DOWN = "standing memories not available"
+DOCUMENTS_DOWN = "derived documents are not available"
 THEMES_DOWN = "the attractor is not available"
 CHANNELS = (
     recall_pb2.CHANNEL_VECTOR,
@@ -96,21 +107,23 @@ class ServiceSources:
         """See the port; that there is none yet is no failure."""
         request = documents_pb2.GetSummaryRequest(agent_id=agent_id, conversation_id=conversation_id)
         try:
-            body = (await self._backends.documents.GetSummary(request)).summary.body
+            summary = (await self._backends.documents.GetSummary(request)).summary
         except NotFound:
             return Rolling()
         except PalimpsestError as error:
             self._log.warning("rolling_summary_down", reason=error.reason)
             return Rolling(failures=(recall_pb2.ChannelFailure(cause=SUMMARY_DOWN),))
-        return rolling_of(body)
+        return replace(rolling_of(summary.body), version=summary.version)
 
-    async def window(self, agent_id: str, conversation_id: str, budget: int, rolling: Rolling) -> History:
+    async def window(
+        self, agent_id: str, conversation_id: str, budget: int, rolling: Rolling, *, model: str = ""
+    ) -> History:
         """See the port."""
         response = await self._backends.history.GetWindow(
             windows_pb2.GetWindowRequest(
                 agent_id=agent_id,
                 conversation_id=conversation_id,
-                budget=windows_pb2.BudgetWindow(tokens=budget, rolling_summary=rolling.text),
+                budget=windows_pb2.BudgetWindow(tokens=budget, rolling_summary=rolling.text, model=model),
             )
         )
         shown_summary = summary_of_path(response, rolling)
@@ -133,13 +146,19 @@ class ServiceSources:
             return Found(failures=(recall_pb2.ChannelFailure(cause=STANDING_DOWN),))
         return Found(memories=tuple(fact(memory) for memory in response.memories))
 
-    async def themes(self, agent_id: str) -> Told:
+    async def themes(self, agent_id: str, contact_ids: Sequence[str], version: int = 0) -> Told:
         """See the port; that there is no attractor yet is no failure."""
+        request = documents_pb2.ListBasinsRequest(agent_id=agent_id)
+        if version:
+            request.version = version
         try:
-            answer = await self._backends.documents.ListBasins(
-                documents_pb2.ListBasinsRequest(agent_id=agent_id)
+            answer = await self._backends.documents.ListBasins(request)
+            labels = all(basin.name for basin in answer.basins) or not await self._knows_others(
+                agent_id, contact_ids
             )
         except NotFound:
+            if version:
+                raise
             return Told()
         except PalimpsestError as error:
             self._log.warning("attractor_down", reason=error.reason)
@@ -148,8 +167,16 @@ class ServiceSources:
             themes=tuple(
                 Theme(id=basin.id, title=basin.name or basin.label, weight=basin.weight)
                 for basin in answer.basins
-            )
+                if basin.name or labels
+            ),
+            version=answer.version,
         )
+
+    async def _knows_others(self, agent_id: str, contact_ids: Sequence[str]) -> bool:
+        """Whether the agent knows anybody but the person with these ids; merged contacts are one."""
+        request = episodic_pb2.ListContactsRequest(agent_id=agent_id, page_size=2)
+        contacts = (await self._backends.episodic.ListContacts(request)).contacts
+        return any(contact.id not in contact_ids for contact in contacts)
 
     async def find(
         self,
@@ -163,7 +190,7 @@ class ServiceSources:
         query = message.encode("utf-8")[:QUERY_BYTES].decode("utf-8", "ignore")
         scope = _scope(agent_id, contact_ids)
         semantic = self._backends.semantic
-        memories, messages = await asyncio.gather(
+        memories, messages, documents = await asyncio.gather(
             semantic.RecallMemories(
                 semantic_pb2.RecallMemoriesRequest(
                     scope=scope, query=query, limit=CANDIDATES, wait_for=wait_for
@@ -176,6 +203,15 @@ class ServiceSources:
                     query=query,
                     limit=MESSAGE_CANDIDATES,
                     wait_for=wait_for,
+                )
+            ),
+            self._backends.search.SearchDocuments(
+                search_pb2.SearchDocumentsRequest(
+                    agent_id=agent_id,
+                    query=query,
+                    types=TOLD,
+                    limit=DOCUMENTS + 1,
+                    contact_ids=contact_ids,
                 )
             ),
             return_exceptions=True,
@@ -195,10 +231,19 @@ class ServiceSources:
         else:
             matches = list(messages.matches)
             failures += messages.failures
+        passages: list[Passage] = []
+        if isinstance(documents, BaseException):
+            self._down(documents)
+            failures.append(recall_pb2.ChannelFailure(cause=DOCUMENTS_DOWN))
+        else:
+            others = (hit for hit in documents.hits if hit.conversation_id != conversation_id)
+            passages = [passage(hit) for hit in islice(others, DOCUMENTS)]
+            failures += documents.failures
         distinct = list({failure.channel: failure for failure in failures}.values())
         return Found(
             older=tuple(await self._originals(agent_id, [match.ref for match in matches])),
             memories=tuple(facts),
+            documents=tuple(passages),
             failures=tuple(distinct),
             unindexed=tuple(unindexed),
         )
@@ -235,6 +280,14 @@ def fact(memory: resources_pb2.Memory) -> Fact:
         key=memory.key,
         value=memory.value,
         created=from_timestamp(memory.create_time),
+    )
+
+
+def passage(hit: search_pb2.DocumentHit) -> Passage:
+    """A part of a document as the prompt shows it."""
+    kind = search_pb2.DocumentType.Name(hit.type).removeprefix("DOCUMENT_TYPE_").lower()
+    return Passage(
+        kind=kind, document_id=hit.document_id, version=hit.version, title=hit.title, text=hit.snippet
     )
 
 
@@ -286,7 +339,7 @@ def summary_of_path(window: windows_pb2.GetWindowResponse, rolling: Rolling) -> 
         or at.get(rolling.depth, rolling.message_id) != rolling.message_id
     ):
         return ()
-    return (Overlay(id="", from_depth=1, to_depth=rolling.depth, summary=text),)
+    return (Overlay(id="", from_depth=1, to_depth=rolling.depth, summary=text, version=rolling.version),)
 
 
 def stale_turn(proto: checkpoints_pb2.Checkpoint) -> StaleTurn:

@@ -1,36 +1,94 @@
-"""Assembling the prompt of the next turn (SPEC G-1, G-2)."""
+"""Assembling the prompt of the next turn (SPEC G-1, G-2, E-10)."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import TypeVar
 
 from services.gateway.app.ports import ConversationView, Found, PromptSources, Rolling
-from services.gateway.domain.attractor import facts_with_attractor
-from services.gateway.domain.parts import Ingredients, Prompt
-from services.gateway.domain.prompt import DEFAULT_BUDGET, assemble, shares
-from services.gateway.domain.working import working_layer
+from services.gateway.domain.history import Window
+from services.gateway.domain.parts import Ingredients, Layer, Prompt, Turn
+from services.gateway.domain.prompt import DEFAULT_BUDGET, Shares, assemble, shares, standing_layers
+from services.kit.tokens import TokenCounter, estimate_tokens
 
-LEAST_HISTORY_TOKENS = 1
 LEAST_SUMMARISED = 4
 """Messages of a path that may have a rolling summary (J-5)."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resumed:
+    """A turn that goes on: its message is stored already, and its checkpoint is its own to use."""
+
+    message_id: str
+    turn_id: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assembled:
-    """The prompt, the revision of its system prompt, and what recall found and failed at."""
+    """The prompt, the revision of its system prompt, and what recall found and failed at.
+
+    `exact`: whether tokens are those of the model's tokenizer rather than the estimate.
+    """
 
     prompt: Prompt
     prompt_revision: int
     found: Found
+    exact: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asked:
+    """Of which conversation a prompt is asked for, and in whose tokens."""
+
+    agent_id: str
+    conversation_id: str
+    view: ConversationView
+    model: str
+    count: TokenCounter
+    attractor_version: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Gathered:
+    """All but what recall found: the ingredients, what of the prompt is made already, and failures."""
+
+    parts: Ingredients
+    layers: tuple[Layer, Layer]
+    window: Window
+    failures: tuple[object, ...]
 
 
 class Prompting:
-    """Gathers the ingredients side by side, then lets the pure part write."""
+    """Gathers the ingredients side by side, then lets the pure part write.
 
-    def __init__(self, sources: PromptSources) -> None:
+    `counters` are exact tokenizers by model (E-10).
+    """
+
+    def __init__(
+        self, sources: PromptSources, *, counters: Mapping[str, TokenCounter] = MappingProxyType({})
+    ) -> None:
         self._sources = sources
+        self._counters = counters
+        self._counting: set[asyncio.Task[None]] = set()
+
+    async def settle(self) -> None:
+        """Waits until the accesses of all prompts so far are counted."""
+        while self._counting:
+            await asyncio.gather(*self._counting, return_exceptions=True)
+
+    async def _counted_access(self, agent_id: str, memory_ids: Sequence[str]) -> None:
+        await self._sources.count_access(agent_id, memory_ids)
+
+    def _count(self, agent_id: str, memory_ids: Sequence[str]) -> None:
+        """Counts accesses while the caller goes on: no prompt depends on them until memories change."""
+        task = asyncio.create_task(self._counted_access(agent_id, memory_ids))
+        self._counting.add(task)
+        task.add_done_callback(self._counting.discard)
 
     async def assemble(
         self,
@@ -41,43 +99,77 @@ class Prompting:
         author: str,
         budget: int,
         wait_for: Sequence[object],
+        resumed: Resumed | None = None,
+        model: str = "",
+        attractor_version: int = 0,
     ) -> Assembled:
-        """Raises NotFound, BudgetTooSmall."""
+        """What is stored of a resumed turn is its new message alone; 0 for the agent's attractor as it is.
+
+        Raises NotFound, BudgetTooSmall.
+        """
         budget = budget or DEFAULT_BUDGET
-        sources = self._sources
-        view = await sources.conversation(agent_id, conversation_id)
-        split = shares(view.system_prompt, author, message, budget)
-        standing, told, found, working, rolling = await asyncio.gather(
-            sources.standing(agent_id, view.contact_ids),
-            sources.themes(agent_id),
-            sources.find(agent_id, conversation_id, view.contact_ids, message, wait_for),
-            sources.working(agent_id, conversation_id),
-            self._rolling(agent_id, conversation_id, view),
+        count = self._counters.get(model, estimate_tokens)
+        view = await self._sources.conversation(agent_id, conversation_id)
+        asked = _Asked(
+            agent_id=agent_id,
+            conversation_id=conversation_id,
+            view=view,
+            model=model,
+            count=count,
+            attractor_version=attractor_version,
         )
-        room = split.history(
-            facts_with_attractor(standing.memories, told.themes, split.facts).tokens,
-            working_layer(working, split.working).tokens,
+        plain = Ingredients(system_prompt=view.system_prompt, message=message, author=author)
+        split = await _counted(
+            count, lambda: shares(view.system_prompt, author, message, budget, count=count)
         )
-        ingredients = Ingredients(
-            system_prompt=view.system_prompt,
-            message=message,
-            author=author,
-            facts=standing.memories,
-            themes=told.themes,
-            working=working,
-            history=await sources.window(agent_id, conversation_id, max(LEAST_HISTORY_TOKENS, room), rolling),
-            older=found.older,
-            memories=found.memories,
+        found, gathered = await asyncio.gather(
+            self._sources.find(agent_id, conversation_id, view.contact_ids, message, wait_for),
+            self._gather(asked, plain, split),
         )
-        prompt = assemble(ingredients, budget)
+        parts = replace(gathered.parts, older=found.older, memories=found.memories, documents=found.documents)
+        layers: tuple[Layer, Layer] | None = gathered.layers
+        window: Window | None = gathered.window
+        if resumed is not None:
+            parts, layers, window = _without(parts, resumed), None, None
+        prompt = await _counted(
+            count, lambda: assemble(parts, budget, count=count, standing=layers, window=window)
+        )
         if placed := list(dict.fromkeys(id_ for layer in prompt.layers for id_ in layer.memory_ids)):
-            await sources.count_access(agent_id, placed)
+            self._count(agent_id, placed)
         return Assembled(
             prompt=prompt,
             prompt_revision=view.prompt_revision,
-            found=replace(
-                found, failures=(*standing.failures, *told.failures, *rolling.failures, *found.failures)
-            ),
+            found=replace(found, failures=(*gathered.failures, *found.failures)),
+            exact=count is not estimate_tokens,
+        )
+
+    async def _gather(self, asked: _Asked, plain: Ingredients, split: Shares) -> _Gathered:
+        """All that doesn't depend on recall; history last, within what the others leave."""
+        sources, count = self._sources, asked.count
+        standing, told, working, rolling = await asyncio.gather(
+            sources.standing(asked.agent_id, asked.view.contact_ids),
+            sources.themes(asked.agent_id, asked.view.contact_ids, asked.attractor_version),
+            sources.working(asked.agent_id, asked.conversation_id),
+            self._rolling(asked.agent_id, asked.conversation_id, asked.view),
+        )
+        parts = replace(
+            plain,
+            facts=standing.memories,
+            themes=told.themes,
+            attractor_version=told.version,
+            working=working,
+        )
+        layers = await _counted(count, lambda: standing_layers(parts, split, count=count))
+        room = split.window(*(layer.tokens for layer in layers))
+        history = await sources.window(
+            asked.agent_id, asked.conversation_id, room, rolling, model=asked.model
+        )
+        return _Gathered(
+            parts=replace(parts, history=history),
+            layers=layers,
+            # Written while recall is still busy.
+            window=await _counted(count, lambda: Window(history, count=count)),
+            failures=(*standing.failures, *told.failures, *rolling.failures),
         )
 
     async def _rolling(self, agent_id: str, conversation_id: str, view: ConversationView) -> Rolling:
@@ -85,3 +177,24 @@ class Prompting:
         if view.covered or view.depth < LEAST_SUMMARISED:
             return Rolling()
         return await self._sources.rolling(agent_id, conversation_id)
+
+
+def _without(parts: Ingredients, resumed: Resumed) -> Ingredients:
+    def others(turns: Sequence[Turn]) -> tuple[Turn, ...]:
+        return tuple(turn for turn in turns if turn.message_id != resumed.message_id)
+
+    history, stale = parts.history, parts.working.stale
+    own = stale is not None and stale.turn_id == resumed.turn_id
+    return replace(
+        parts,
+        history=replace(
+            history, head=others(history.head), tail=others(history.tail), depth=max(0, history.depth - 1)
+        ),
+        older=others(parts.older),
+        working=replace(parts.working, stale=None) if own else parts.working,
+    )
+
+
+async def _counted(count: TokenCounter, work: Callable[[], T]) -> T:
+    """Work that counts tokens: a tokenizer takes long enough for other calls to have to wait meanwhile."""
+    return work() if count is estimate_tokens else await asyncio.to_thread(work)

@@ -13,7 +13,7 @@ from services.gateway.domain.layers import facts_layer, one_line
 from services.gateway.domain.parts import Fact, Layer
 from services.gateway.domain.themes import Theme
 from services.kit.fences import fenced
-from services.kit.tokens import estimate_tokens
+from services.kit.tokens import TokenCounter, estimate_tokens
 
 ATTRACTOR_TITLE = "themes of this agent's conversations"
 SHOWN_THEMES = 5
@@ -22,26 +22,40 @@ LEAST_WEIGHT = 0.05
 """Themes of a smaller share of the visits are not shown."""
 
 
-def attractor_text(themes: Sequence[Theme], budget: int) -> str:
+def attractor_text(themes: Sequence[Theme], budget: int, *, count: TokenCounter = estimate_tokens) -> str:
     """As many of the heaviest themes as fit into so many tokens; "" for none."""
     told = [theme for theme in themes if theme.weight >= LEAST_WEIGHT and theme.title.strip()]
     told.sort(key=lambda theme: (-theme.weight, _birth(theme)))
     chosen: list[Theme] = []
     for theme in told[:SHOWN_THEMES]:
-        if estimate_tokens(_text([*chosen, theme])) <= budget:
+        if count(_text([*chosen, theme])) <= budget:
             chosen.append(theme)
-    return _text(sorted(chosen, key=_birth))
+    text = _text(sorted(chosen, key=_birth))
+    return text if count(text) <= budget else ""
 
 
-def facts_with_attractor(facts: Sequence[Fact], themes: Sequence[Theme], budget: int) -> Layer:
-    """The layer of facts, begun by the attractor where there is one; never over budget."""
-    told = attractor_text(themes, int(budget * ATTRACTOR_SHARE))
+def facts_with_attractor(
+    facts: Sequence[Fact],
+    themes: Sequence[Theme],
+    budget: int,
+    *,
+    version: int = 0,
+    count: TokenCounter = estimate_tokens,
+) -> Layer:
+    """The layer of facts, begun by this version of the attractor where there is one; never over budget."""
+    told = attractor_text(themes, int(budget * ATTRACTOR_SHARE), count=count)
     if not told:
-        return facts_layer(facts, budget)
-    # One token more for the line break between the two; estimates of parts add up to no less than the whole.
-    layer = facts_layer(facts, budget - estimate_tokens(told) - 1)
-    text = f"{told}\n{layer.text}" if layer.text else told
-    return replace(layer, text=text, budget=budget)
+        return facts_layer(facts, budget, count=count)
+    # One token more for the line break between the two; estimates of parts add up to no less than the whole
+    # but where scripts are mixed, and a tokenizer's need not: then less room is tried.
+    room = budget - count(told) - 1
+    while True:
+        layer = facts_layer(facts if room > 0 else (), room, count=count)
+        text = f"{told}\n{layer.text}" if layer.text else told
+        tokens = count(text)
+        if tokens <= budget:
+            return replace(layer, text=text, tokens=tokens, budget=budget, attractor_version=version)
+        room = min(room, layer.tokens) - (tokens - budget)
 
 
 def _text(themes: Sequence[Theme]) -> str:

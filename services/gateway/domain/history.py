@@ -1,34 +1,56 @@
-"""The layer of the conversation: its first messages, overlays, its newest messages (SPEC E-5, G-1). Pure."""
+"""The layer of the conversation: its first messages, overlays, its newest messages (SPEC E-5, G-1). Pure.
+
+Tokens are those of `count`: a model's own tokenizer, or by default the estimate (E-10).
+"""
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import accumulate
+from types import MappingProxyType
 from typing import TypeAlias
 
+from services.gateway.domain.layers import one_line
 from services.gateway.domain.parts import History, Item, Layer, LayerKind, Overlay, Said, Speaker, Turn
 from services.kit.fences import fenced, header, plain
-from services.kit.tokens import CHARACTERS_PER_TOKEN, estimate_tokens
+from services.kit.tokens import TokenCounter, estimate_tokens, most_characters
 
 EARLIER_SYSTEM = "earlier system message"
 TOOL_RESULT = "tool result"
+
+QUOTED: Mapping[Speaker, str] = MappingProxyType({Speaker.TOOL: TOOL_RESULT, Speaker.SYSTEM: EARLIER_SYSTEM})
+"""Whose messages are data, and what their fence is called."""
+LINE = "\n"
+TOLERANCE = 0.05
+"""How much more than a whole its parts may take by a tokenizer, for a whole to be tried at all."""
 
 Written: TypeAlias = "tuple[Item, str]"  # an item and its text
 State: TypeAlias = "tuple[int, int, int]"  # where tail and overlays begin, and where the head ends
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Shown:
+    """So much of a window, as it is written."""
+
+    items: tuple[Item, ...]
+    text: str
+    tokens: int
+
+
 class Window:
     """A window over a path, written once and shown in as much as fits."""
 
-    def __init__(self, history: History) -> None:
+    def __init__(self, history: History, *, count: TokenCounter = estimate_tokens) -> None:
         self._history = history
+        self._count = count
         self._head = [(turn, _turn_text(turn)) for turn in history.head]
         self._overlays = [(overlay, _overlay_text(overlay)) for overlay in history.overlays]
         self._tail = [(turn, _turn_text(turn)) for turn in history.tail]
         self._states = _states(history)
         self._sizes = self._least_sizes()
+        self._tried: dict[int, _Shown] = {}
 
     def layer(self, budget: int) -> Layer:
         """As much of the window as fits; what is neither shown nor covered by a shown overlay is counted.
@@ -36,23 +58,22 @@ class Window:
         Of the tail the oldest messages give way first, the results of a tool with its call; then overlays
         from the oldest on, then the head from its end. The newest message stays longest, and alone it is cut.
         """
-        written = self._largest(budget)
-        if written is None:
-            written = _newest_cut(self._history, budget)
-        items = tuple(item for item, _ in written)
+        shown = self._largest(budget)
+        if shown is None:
+            shown = _show(_newest_cut(self._history, budget, self._count), self._count)
         return Layer(
             kind=LayerKind.HISTORY,
-            text=_text(written),
+            text=shown.text,
+            tokens=shown.tokens,
             budget=budget,
-            items=items,
-            omitted=_omitted(items, self._history.depth),
+            items=shown.items,
+            omitted=_omitted(shown.items, self._history.depth),
         )
 
-    def _largest(self, budget: int) -> list[Written] | None:
+    def _largest(self, budget: int) -> _Shown | None:
         """The first of the states that fits; None if none does."""
-        room = budget * CHARACTERS_PER_TOKEN
-        # No text of more characters fits: those states are passed over without being written.
-        fewest = bisect_left(self._sizes, -room, key=lambda size: -size)
+        # States that are too large by far are passed over without being written.
+        fewest = bisect_left(self._sizes, -self._most(budget), key=lambda size: -size)
         most, step = fewest, 1
         while most < len(self._states) and not self._fits(most, budget):
             fewest, most, step = most + 1, most + step, step * 2
@@ -63,41 +84,62 @@ class Window:
                 most = middle
             else:
                 fewest = middle + 1
-        return self._written(most) if most < len(self._states) else None
+        return self._state(most) if most < len(self._states) else None
 
     def _fits(self, number: int, budget: int) -> bool:
-        return estimate_tokens(_text(self._written(number))) <= budget
+        return self._state(number).tokens <= budget
+
+    def _state(self, number: int) -> _Shown:
+        """A state as it is shown; few of them are tried, some for several budgets."""
+        if number not in self._tried:
+            self._tried[number] = _show(self._written(number), self._count)
+        return self._tried[number]
+
+    def _most(self, budget: int) -> float:
+        """What the size of a state that may fit is at the most."""
+        if self._count is estimate_tokens:
+            return most_characters(budget, self._count)
+        return budget * (1 + TOLERANCE)
+
+    def _size(self, text: str) -> int:
+        """Characters; by a tokenizer, which has no bound of them, tokens."""
+        return len(text) if self._count is estimate_tokens else self._count(text)
 
     def _written(self, number: int) -> list[Written]:
         tail, overlays, head = self._states[number]
         return [*self._head[:head], *self._overlays[overlays:], *self._tail[tail:]]
 
     def _least_sizes(self) -> list[int]:
-        """Characters of each state, without the lines between its items; ever fewer."""
-        heads = [0, *accumulate(len(text) for _, text in self._head)]
-        overlays = [0, *accumulate(len(text) for _, text in reversed(self._overlays))]
-        tails = [0, *accumulate(len(text) for _, text in reversed(self._tail))]
+        """The size of each state, without the notes on what is not shown; ever fewer."""
+        between = self._size(LINE)
+        heads = [0, *accumulate(self._size(text) for _, text in self._head)]
+        overlays = [0, *accumulate(self._size(text) for _, text in reversed(self._overlays))]
+        tails = [0, *accumulate(self._size(text) for _, text in reversed(self._tail))]
         return [
-            heads[head] + overlays[len(self._overlays) - first] + tails[len(self._tail) - start]
+            heads[head]
+            + overlays[len(self._overlays) - first]
+            + tails[len(self._tail) - start]
+            + (head + len(self._overlays) - first + len(self._tail) - start - 1) * between
             for start, first, head in self._states
         ]
 
 
-def history_layer(history: History, budget: int) -> Layer:
+def history_layer(history: History, budget: int, *, count: TokenCounter = estimate_tokens) -> Layer:
     """As much of a window as fits, see `Window`."""
-    return Window(history).layer(budget)
+    return Window(history, count=count).layer(budget)
 
 
 def said(item: Item) -> Said:
     """An item for a message list: summaries and tools' words are data; people are told apart by name."""
     if isinstance(item, Overlay):
         return Said(role=Speaker.USER, content=_overlay_text(item))
-    if item.role is Speaker.TOOL:
-        return Said(role=Speaker.USER, content=fenced(TOOL_RESULT, item.text))
-    if item.role is Speaker.SYSTEM:
-        return Said(role=Speaker.USER, content=fenced(EARLIER_SYSTEM, item.text))
-    named = item.author and item.role is Speaker.USER
-    return Said(role=item.role, content=(plain(f"{item.author}: ") if named else "") + _words(item))
+    if quoted := QUOTED.get(item.role):
+        return Said(role=Speaker.USER, content=fenced(quoted, item.text))
+    if not item.author or item.role is not Speaker.USER:
+        return Said(role=item.role, content=_words(item))
+    name = plain(f"{one_line(item.author)}:")
+    # A fence begins on a line of its own.
+    return Said(role=item.role, content=f"{name}{' ' if item.text else LINE}{_words(item)}")
 
 
 def _states(history: History) -> list[State]:
@@ -112,16 +154,16 @@ def _states(history: History) -> list[State]:
     return states
 
 
-def _newest_cut(history: History, budget: int) -> list[Written]:
+def _newest_cut(history: History, budget: int, count: TokenCounter) -> list[Written]:
     """The newest turn without as much of its end as it takes to fit; nothing if its beginning doesn't."""
     newest = (history.tail or history.head)[-1:]
     if not newest:
         return []
     (turn,) = newest
-    fewest, most = 0, len(turn.text) + len(turn.results)
+    fewest, most = 0, min(len(turn.text) + len(turn.results), most_characters(budget, count))
     while fewest < most:
         length = (fewest + most + 1) // 2
-        if estimate_tokens(_text([_written_cut(turn, length)])) <= budget:
+        if count(_text([_written_cut(turn, length)])) <= budget:
             fewest = length
         else:
             most = length - 1
@@ -160,6 +202,11 @@ def _omitted(items: Sequence[Item], depth: int) -> int:
     return sum(_gaps(items)) + max(0, depth - reached)
 
 
+def _show(written: Sequence[Written], count: TokenCounter) -> _Shown:
+    text = _text(written)
+    return _Shown(items=tuple(item for item, _ in written), text=text, tokens=count(text))
+
+
 def _text(written: Sequence[Written]) -> str:
     lines: list[str] = []
     gaps = _gaps([item for item, _ in written])
@@ -179,7 +226,8 @@ def _overlay_text(overlay: Overlay) -> str:
 def _turn_text(turn: Turn) -> str:
     role = EARLIER_SYSTEM if turn.role is Speaker.SYSTEM else turn.role.name.lower()
     who = f"{role} {turn.author}".strip()
-    body = fenced(TOOL_RESULT, turn.text) if turn.role is Speaker.TOOL else _words(turn)
+    quoted = QUOTED.get(turn.role)
+    body = _words(turn) if quoted is None else fenced(quoted, turn.text)
     return f"{header(f'{who}, {turn.time:%Y-%m-%d %H:%M}')}\n{body}"
 
 

@@ -8,7 +8,6 @@ from enum import IntEnum
 from typing import TypeAlias
 
 from services.gateway.domain.themes import Theme
-from services.kit.tokens import estimate_tokens
 
 
 class LayerKind(IntEnum):
@@ -54,6 +53,17 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """A part of a derived document as the prompt shows it; `kind` is summary, page, branch or theme."""
+
+    kind: str
+    document_id: str
+    version: int
+    title: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
     """A message as the prompt shows it: what it says, and what tools returned in it.
 
@@ -72,12 +82,14 @@ class Turn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overlay:
-    """A summary of the messages of a path from one place to another; the rolling summary has no id."""
+    """A summary of the messages of a path from one place to another; the rolling summary has no id, and a
+    version."""
 
     id: str
     from_depth: int
     to_depth: int
     summary: str
+    version: int = 0
 
 
 Item: TypeAlias = "Turn | Overlay"
@@ -156,28 +168,31 @@ class Ingredients:
     author: str
     facts: tuple[Fact, ...] = ()
     themes: tuple[Theme, ...] = ()
+    attractor_version: int = 0
     working: Working = Working()
     history: History = History()
     older: tuple[Turn, ...] = ()
     memories: tuple[Fact, ...] = ()
+    documents: tuple[Passage, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layer:
-    """A layer as it stands in the prompt, with where it came from; `items` in order."""
+    """A layer as it stands in the prompt, with where it came from; `items` in order.
+
+    `tokens` of the text as they were counted; `attractor_version` is 0 where no theme of it is shown.
+    """
 
     kind: LayerKind
     text: str
+    tokens: int
     budget: int
     memory_ids: tuple[str, ...] = ()
     items: tuple[Item, ...] = ()
+    documents: tuple[Passage, ...] = ()
     working: WorkingSources = WorkingSources()
     omitted: int = 0
-
-    @property
-    def tokens(self) -> int:
-        """Estimated tokens of the text."""
-        return estimate_tokens(self.text)
+    attractor_version: int = 0
 
     @property
     def turns(self) -> tuple[Turn, ...]:
@@ -188,6 +203,11 @@ class Layer:
     def overlay_ids(self) -> tuple[str, ...]:
         """The stored overlays in it."""
         return tuple(item.id for item in self.items if isinstance(item, Overlay) and item.id)
+
+    @property
+    def summary_version(self) -> int:
+        """The rolling summary's in it; 0 without one."""
+        return max((item.version for item in self.items if isinstance(item, Overlay)), default=0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,16 +220,12 @@ class Said:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
-    """Layers in order, and the prompt in the forms that applications need."""
+    """Layers in order, and the prompt in the forms that applications need; `tokens` are those of the text."""
 
     layers: tuple[Layer, ...]
     budget: int
+    tokens: int
     text: str
     openai: tuple[Said, ...]
     anthropic_system: str
     anthropic: tuple[Said, ...]
-
-    @property
-    def tokens(self) -> int:
-        """Estimated tokens of the text."""
-        return estimate_tokens(self.text)

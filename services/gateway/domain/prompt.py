@@ -2,6 +2,9 @@
 
 Of the budget the system prompt and the new message are taken whole. Of the rest facts get up to 15 %, working
 memory 10 %, history 60 % and what was retrieved 15 %; what a layer leaves flows on to history.
+
+What stands before the new message in message lists is the same for every message that may be written next, as
+far as it can be: a provider's prefix cache then has it already.
 """
 
 from __future__ import annotations
@@ -11,16 +14,20 @@ from dataclasses import dataclass, replace
 
 from services.gateway.domain.attractor import facts_with_attractor
 from services.gateway.domain.history import Window, said
-from services.gateway.domain.layers import facts_layer, place, retrieved_layer
+from services.gateway.domain.layers import Retrieval, facts_layer, place
 from services.gateway.domain.parts import ORDER, Ingredients, Layer, LayerKind, Prompt, Said, Speaker
 from services.gateway.domain.working import working_layer
 from services.kit.errors import BudgetTooSmall
 from services.kit.fences import RULE, header, plain
-from services.kit.tokens import estimate_tokens
+from services.kit.tokens import TokenCounter, estimate_tokens
 
 FACTS_SHARE = 0.15
 WORKING_SHARE = 0.10
 RETRIEVED_SHARE = 0.15
+USUAL_MESSAGE = 1 / 8
+"""Of what the system prompt leaves: a message up to there leaves the choice of facts as it is."""
+WINDOW_STEPS = 64
+"""History is asked for in steps of this part of what the system prompt leaves."""
 DEFAULT_BUDGET = 8000
 SEPARATOR = "\n\n"
 SEPARATOR_TOKENS = 1
@@ -28,16 +35,30 @@ SEPARATOR_TOKENS = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shares:
-    """Tokens for each layer; `rest` is what is left beside the system prompt and the new message."""
+    """Tokens for each layer; `rest` is what is left beside the system prompt and the new message.
+
+    `standing` is what facts are chosen for: at most `facts`, and the same for all messages that are not
+    unusually long. `step`: see `window`.
+    """
 
     rest: int
     facts: int
     working: int
     retrieved: int
+    standing: int
+    step: int
 
     def history(self, *used: int) -> int:
         """Its own share and all that the others leave."""
         return max(0, self.rest - sum(used))
+
+    def window(self, *used: int) -> int:
+        """What a window of history is asked for: rounded down, so that it is the same for like messages.
+
+        At least 1. Where the first messages are cut depends on it.
+        """
+        room = self.history(*used)
+        return max(1, room - room % self.step)
 
 
 def system_text(system_prompt: str) -> str:
@@ -50,10 +71,13 @@ def message_text(author: str, message: str) -> str:
     return f"{header(f'user {author}'.strip())}\n{plain(message)}"
 
 
-def shares(system_prompt: str, author: str, message: str, budget: int) -> Shares:
+def shares(
+    system_prompt: str, author: str, message: str, budget: int, *, count: TokenCounter = estimate_tokens
+) -> Shares:
     """Raises BudgetTooSmall when what must be whole doesn't fit."""
-    system, new = estimate_tokens(system_text(system_prompt)), estimate_tokens(message_text(author, message))
-    rest = budget - system - new - (len(ORDER) - 1) * SEPARATOR_TOKENS
+    system, new = count(system_text(system_prompt)), count(message_text(author, message))
+    room = budget - system - (len(ORDER) - 1) * SEPARATOR_TOKENS
+    rest = room - new
     if rest < 0:
         raise BudgetTooSmall(
             f"the system prompt takes {system} tokens and the message {new}; the budget is {budget}"
@@ -63,60 +87,87 @@ def shares(system_prompt: str, author: str, message: str, budget: int) -> Shares
         facts=int(rest * FACTS_SHARE),
         working=int(rest * WORKING_SHARE),
         retrieved=int(rest * RETRIEVED_SHARE),
+        standing=int(min(rest, room * (1 - USUAL_MESSAGE)) * FACTS_SHARE),
+        step=max(1, room // WINDOW_STEPS),
     )
 
 
-def assemble(parts: Ingredients, budget: int) -> Prompt:
-    """The prompt, never over budget by the estimate of its whole text. Raises BudgetTooSmall."""
-    split = shares(parts.system_prompt, parts.author, parts.message, budget)
-    facts = facts_with_attractor(parts.facts, parts.themes, split.facts)
-    working = working_layer(parts.working, split.working)
-    window = Window(parts.history)
+def standing_layers(
+    parts: Ingredients, split: Shares, *, count: TokenCounter = estimate_tokens
+) -> tuple[Layer, Layer]:
+    """Facts and working memory, which depend on no other layer."""
+    facts = facts_with_attractor(
+        parts.facts, parts.themes, split.standing, version=parts.attractor_version, count=count
+    )
+    working = working_layer(parts.working, split.working, count=count)
+    return replace(facts, budget=split.facts), working
+
+
+def assemble(
+    parts: Ingredients,
+    budget: int,
+    *,
+    count: TokenCounter = estimate_tokens,
+    standing: tuple[Layer, Layer] | None = None,
+    window: Window | None = None,
+) -> Prompt:
+    """The prompt, never over budget by the count of its whole text. Raises BudgetTooSmall.
+
+    `standing` are the layers that `standing_layers` made, and `window` is the history's, if they were made
+    already.
+    """
+    split = shares(parts.system_prompt, parts.author, parts.message, budget, count=count)
+    facts, working = standing or standing_layers(parts, split, count=count)
+    window = window or Window(parts.history, count=count)
+    retrieval = Retrieval(parts.older, parts.memories, parts.documents, count=count)
     room, retrieved_room = split.history(facts.tokens, working.tokens), split.retrieved
     while True:
         history = window.layer(room)
         shown = {place(turn) for turn in history.turns} | set(facts.memory_ids)
-        retrieved = retrieved_layer(parts.older, parts.memories, shown, retrieved_room)
+        retrieved = retrieval.layer(shown, retrieved_room)
         room = min(room, split.history(facts.tokens, working.tokens, retrieved.tokens))
         if history.tokens > room:
             continue  # a shorter history may let more be retrieved, so both are chosen again
-        prompt = _write(parts, (facts, working, replace(history, budget=room), retrieved), budget)
+        chosen = (facts, working, replace(history, budget=room), retrieved)
+        prompt = _write(parts, chosen, budget, count)
         over = prompt.tokens - budget
         if over <= 0:
             return prompt
-        # Estimates don't add up exactly: give way in the order of what is missed least.
-        if history.text:
+        # Counts don't add up exactly: give way in the order of what is missed least. What has no room left
+        # and stands there still is text that a tokenizer takes for nothing.
+        if history.text and room:
             room = max(0, history.tokens - over)
-        elif retrieved.text:
+        elif retrieved.text and retrieved_room:
             retrieved_room = 0
         elif facts.text:
-            facts = facts_layer((), split.facts)
-        elif working.text:
-            working = working_layer(parts.working, max(0, working.tokens - over))
+            facts = facts_layer((), split.facts, count=count)
+        elif working.tokens:
+            working = working_layer(parts.working, max(0, working.tokens - over), count=count)
         else:
             raise BudgetTooSmall(
                 f"the system prompt and the message take {prompt.tokens} tokens; the budget is {budget}"
             )
 
 
-def _write(parts: Ingredients, chosen: Sequence[Layer], budget: int) -> Prompt:
+def _write(parts: Ingredients, chosen: Sequence[Layer], budget: int, count: TokenCounter) -> Prompt:
+    system, message = system_text(parts.system_prompt), message_text(parts.author, parts.message)
     layers = {
-        LayerKind.SYSTEM: Layer(kind=LayerKind.SYSTEM, text=system_text(parts.system_prompt), budget=budget),
+        LayerKind.SYSTEM: Layer(kind=LayerKind.SYSTEM, text=system, tokens=count(system), budget=budget),
         **{layer.kind: layer for layer in chosen},
-        LayerKind.MESSAGE: Layer(
-            kind=LayerKind.MESSAGE, text=message_text(parts.author, parts.message), budget=budget
-        ),
+        LayerKind.MESSAGE: Layer(kind=LayerKind.MESSAGE, text=message, tokens=count(message), budget=budget),
     }
-    text = {kind: layer.text for kind, layer in layers.items()}
-    standing = _joined(text[LayerKind.SYSTEM], text[LayerKind.FACTS])
+    texts = {kind: layer.text for kind, layer in layers.items()}
+    standing = _joined(texts[LayerKind.SYSTEM], texts[LayerKind.FACTS])
     turns = tuple(map(said, layers[LayerKind.HISTORY].items))
     # What changes from turn to turn comes last, so that all before it is the prefix of the next prompt.
-    last = _joined(text[LayerKind.WORKING], text[LayerKind.RETRIEVED], plain(parts.message))
+    last = _joined(texts[LayerKind.WORKING], texts[LayerKind.RETRIEVED], plain(parts.message))
     new = Said(role=Speaker.USER, content=last)
+    text = _joined(*(texts[kind] for kind in ORDER))
     return Prompt(
         layers=tuple(layers[kind] for kind in ORDER),
         budget=budget,
-        text=_joined(*(text[kind] for kind in ORDER)),
+        tokens=count(text),
+        text=text,
         openai=(Said(role=Speaker.SYSTEM, content=standing), *turns, new),
         anthropic_system=standing,
         anthropic=_alternating([*turns, new]),
