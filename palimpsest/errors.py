@@ -124,6 +124,12 @@ class LimitExceededError(PalimpsestError):
     reason = "LIMIT_EXCEEDED"
 
 
+class RateLimitedError(LimitExceededError):
+    """The tenant is over one of its budgets, which `metadata` names as "limit"."""
+
+    reason = "RATE_LIMITED"
+
+
 class CredentialError(PalimpsestError):
     """The API key is missing, unknown, expired or revoked."""
 
@@ -176,6 +182,18 @@ class DataFlowRefusedError(PalimpsestError):
     reason = "DATA_FLOW_REFUSED"
 
 
+class TurnRunningError(ConflictError):
+    """Another turn of this conversation runs."""
+
+    reason = "TURN_RUNNING"
+
+
+class ModelNotConfiguredError(PalimpsestError):
+    """The deployment has no model for this tier."""
+
+    reason = "MODEL_NOT_CONFIGURED"
+
+
 class NotIndexedError(PalimpsestError):
     """What was waited for is not indexed; `unindexed` tells what, and why."""
 
@@ -199,6 +217,7 @@ CLASS_OF_REASON: Mapping[str, type[PalimpsestError]] = {
         BudgetTooSmallError,
         OverloadedError,
         LimitExceededError,
+        RateLimitedError,
         CredentialError,
         NotAllowedError,
         UnavailableError,
@@ -207,5 +226,7 @@ CLASS_OF_REASON: Mapping[str, type[PalimpsestError]] = {
         UnknownMethodError,
         CallCancelledError,
         DataFlowRefusedError,
+        TurnRunningError,
+        ModelNotConfiguredError,
     )
 }

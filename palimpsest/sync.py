@@ -49,6 +49,20 @@ class _LoopThread:
         finally:
             future.cancel()
 
+    async def run_from(self, work: Coroutine[Any, Any, R]) -> R:
+        """As `run`, awaited in another event loop, which goes on meanwhile."""
+        if self._loop.is_closed():
+            work.close()
+            raise RuntimeError("the client is closed")
+        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        try:
+            return await asyncio.wrap_future(future)
+        except asyncio.CancelledError:
+            caller = asyncio.current_task()
+            if caller is not None and caller.cancelling():
+                raise
+            raise RuntimeError("the client was closed during the call") from None
+
     def clean_up(self, work: Coroutine[Any, Any, None]) -> None:
         """Awaits a coroutine wherever this is called: the collector may do so in the loop's own thread."""
         if self._loop.is_closed():
@@ -146,6 +160,14 @@ class Client:
     _owner: Client | None = None
     """Keeps the client that owns the loop from being collected."""
 
+    def run(self, work: Callable[[AsyncClient], Coroutine[Any, Any, R]]) -> R:
+        """The result of `work`, which is given the asynchronous client and awaited in its loop."""
+        return self._loop.run(work(self._client))
+
+    async def run_async(self, work: Callable[[AsyncClient], Coroutine[Any, Any, R]]) -> R:
+        """As `run`, for code that has an event loop of its own."""
+        return await self._loop.run_from(work(self._client))
+
     def close(self) -> None:
         """Ends running calls, the connection and the thread. Again is no change."""
         self._end()
@@ -229,6 +251,10 @@ class Client:
     unload_context = _blocking(AsyncClient.unload_context)
     context_tools = _blocking(AsyncClient.context_tools)
 
+    search_documents = _blocking(AsyncClient.search_documents)
+    list_tools = _blocking(AsyncClient.list_tools)
+    call_tool = _blocking(AsyncClient.call_tool)
+
     state = _blocking(AsyncClient.state)
     set_state = _blocking(AsyncClient.set_state)
     delete_state = _blocking(AsyncClient.delete_state)
@@ -241,6 +267,11 @@ class Client:
     record = _blocking(AsyncClient.record)
     delete_record = _blocking(AsyncClient.delete_record)
     records = _iterating(AsyncClient.records)
+
+    summary = _blocking(AsyncClient.summary)
+    summary_versions = _iterating(AsyncClient.summary_versions)
+    correct_summary = _blocking(AsyncClient.correct_summary)
+    rebuild_documents = _blocking(AsyncClient.rebuild_documents)
 
     basins = _blocking(AsyncClient.basins)
     attractor = _blocking(AsyncClient.attractor)
@@ -265,15 +296,23 @@ class Client:
     recall_conversation = _blocking(AsyncClient.recall_conversation)
     wait_indexed = _blocking(AsyncClient.wait_indexed)
     assemble_prompt = _blocking(AsyncClient.assemble_prompt)
+    chat = _iterating(AsyncClient.chat)
+    answer = _blocking(AsyncClient.answer)
 
     job = _blocking(AsyncClient.job)
     jobs = _iterating(AsyncClient.jobs)
     watch_jobs = _iterating(AsyncClient.watch_jobs)
     retry_job = _blocking(AsyncClient.retry_job)
     cancel_job = _blocking(AsyncClient.cancel_job)
+    derived_progress = _blocking(AsyncClient.derived_progress)
+    schedules = _blocking(AsyncClient.schedules)
+    trigger_schedule = _blocking(AsyncClient.trigger_schedule)
+    update_schedule = _blocking(AsyncClient.update_schedule)
     status = _blocking(AsyncClient.status)
     settings = _blocking(AsyncClient.settings)
     update_settings = _blocking(AsyncClient.update_settings)
+    limits = _blocking(AsyncClient.limits)
+    model_spend = _blocking(AsyncClient.model_spend)
     settings_changes = _iterating(AsyncClient.settings_changes)
     data_flow_report = _blocking(AsyncClient.data_flow_report)
     reindex = _blocking(AsyncClient.reindex)
@@ -303,8 +342,11 @@ class Client:
     wiki_page = _blocking(AsyncClient.wiki_page)
     wiki_versions = _iterating(AsyncClient.wiki_versions)
     create_key = _blocking(AsyncClient.create_key)
+    key = _blocking(AsyncClient.key)
+    rotate_key = _blocking(AsyncClient.rotate_key)
     keys = _iterating(AsyncClient.keys)
     revoke_key = _blocking(AsyncClient.revoke_key)
+    key_changes = _iterating(AsyncClient.key_changes)
 
 
 async def _next(items: AsyncIterator[R]) -> R:

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import click
 
 from palimpsest.cli.failure import Failure
+from palimpsest.cli.output import say
 from palimpsest.cli.session import Connection, connected, day, json_option, one_line, print_json
 from palimpsest.client import AsyncClient
 from palimpsest.models import Attractor, AttractorComparison, AttractorVersion, Basin, BasinChange, Basins
@@ -51,9 +52,9 @@ def show(connection: Connection, version: int | None, newest: bool, trajectory: 
         print_json(connection.run(whole))
         return
     found = connection.run(brief)
-    click.echo(_heading(found))
+    say(_heading(found))
     for basin in found:
-        click.echo(_line(basin))
+        say(_line(basin))
     if trajectory:
         _print_trajectory(connection.run(whole).body, {basin.id: basin.title for basin in found})
 
@@ -75,7 +76,7 @@ def versions(connection: Connection, as_json: bool) -> None:
         marks = "".join(
             f"  {mark}" for mark, is_so in (("frozen", one.frozen), ("pinned", one.pinned)) if is_so
         )
-        click.echo(f"{one.version}  {day(one.create_time)}  {one.size_bytes} bytes{marks}")
+        say(f"{one.version}  {day(one.create_time)}  {one.size_bytes} bytes{marks}")
 
 
 @command.command("freeze")
@@ -87,10 +88,10 @@ def freeze(connection: Connection, version: int, undo: bool) -> None:
     if undo:
         state = connection.run(lambda client: client.unfreeze_attractor(version))
         read = state.pinned_version or f"the newest, {state.newest_version}"
-        click.echo(f"let go: version {version}; read: {read}")
+        say(f"let go: version {version}; read: {read}")
         return
     connection.run(lambda client: client.freeze_attractor(version))
-    click.echo(f"pinned: version {version}")
+    say(f"pinned: version {version}")
 
 
 @command.command("name")
@@ -100,7 +101,7 @@ def freeze(connection: Connection, version: int, undo: bool) -> None:
 def name(connection: Connection, basin_id: str, name: str) -> None:
     """Give the theme BASIN_ID a NAME, which it keeps; "" takes it away."""
     basin = connection.run(lambda client: client.name_basin(basin_id, name))
-    click.echo(f"{basin.id}: {basin.title}")
+    say(f"{basin.id}: {basin.title}")
 
 
 @command.command("compare")
@@ -122,11 +123,11 @@ def compare(connection: Connection, before: int, after: int | None, as_json: boo
     if as_json:
         print_json(found)
         return
-    click.echo(f"version {found.before_version} to {found.after_version}:")
+    say(f"version {found.before_version} to {found.after_version}:")
     for change in found.changes:
-        click.echo(f"  {_told(change, titles)}")
+        say(f"  {_told(change, titles)}")
     if not found.changes:
-        click.echo("  no theme changed")
+        say("  no theme changed")
 
 
 def _heading(found: Basins) -> str:
@@ -149,14 +150,14 @@ def _line(basin: Basin) -> str:
 
 
 def _print_trajectory(body: Mapping[str, Any], titles: Mapping[str, str]) -> None:
-    click.echo("visits:")
+    say("visits:")
     for visit in body.get("trajectory", [])[-VISITS:]:
         basin = visit["basin"]
         where = f"{basin}  {one_line(titles.get(basin, ''), TITLE_WIDTH)}" if basin else "–"
-        click.echo(f"  {visit['time'][:16].replace('T', ' ')}  {visit['conversation']}  {where}")
-    click.echo("what follows what:")
+        say(f"  {visit['time'][:16].replace('T', ' ')}  {visit['conversation']}  {where}")
+    say("what follows what:")
     for one in body.get("transitions", []):
-        click.echo(f"  {one['from'] or '–'} → {one['to'] or '–'}  {int(one['count'])}")
+        say(f"  {one['from'] or '–'} → {one['to'] or '–'}  {int(one['count'])}")
 
 
 def _told(change: BasinChange, titles: Mapping[str, str]) -> str:

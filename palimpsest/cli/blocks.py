@@ -7,6 +7,7 @@ from typing import Any, TypeVar, get_args
 
 import click
 
+from palimpsest.cli.output import say
 from palimpsest.cli.session import Connection, connected, json_option, one_line, print_json
 from palimpsest.client import AsyncClient
 from palimpsest.models import ContextBlock, ContextEntry, ContextKind
@@ -52,7 +53,7 @@ def show_block(connection: Connection, label: str, conversation_id: str, as_json
         return
     _print_block(block)
     if block.content:
-        click.echo(block.content)
+        say(block.content)
 
 
 @command.command("put")
@@ -102,7 +103,7 @@ def put_block(
 def delete_block(connection: Connection, label: str, conversation_id: str) -> None:
     """Delete a block with its entries."""
     there = connection.run(lambda client: client.delete_context_block(label, conversation_id=conversation_id))
-    click.echo(f"deleted: {label}" if there else f"no such block: {label}")
+    say(f"deleted: {label}" if there else f"no such block: {label}")
 
 
 @command.command("entries")
@@ -122,7 +123,7 @@ def list_entries(connection: Connection, label: str, conversation_id: str, as_js
         print_json(found)
         return
     for entry in found:
-        click.echo(f"{entry.key}  {entry.title}".rstrip() + f"  ({entry.token_count} tokens)")
+        say(f"{entry.key}  {entry.title}".rstrip() + f"  ({entry.token_count} tokens)")
 
 
 @command.command("add")
@@ -143,7 +144,7 @@ def add_entry(
         )
 
     entry = connection.run(work)
-    click.echo(f"stored: {entry.label}/{entry.key} ({entry.token_count} tokens)")
+    say(f"stored: {entry.label}/{entry.key} ({entry.token_count} tokens)")
 
 
 @command.command("remove")
@@ -156,7 +157,7 @@ def remove_entry(connection: Connection, label: str, key: str, conversation_id: 
     there = connection.run(
         lambda client: client.delete_context_entry(label, key, conversation_id=conversation_id)
     )
-    click.echo(f"deleted: {label}/{key}" if there else f"no such entry: {label}/{key}")
+    say(f"deleted: {label}/{key}" if there else f"no such entry: {label}/{key}")
 
 
 @command.command("search")
@@ -174,7 +175,7 @@ def search(connection: Connection, query: str, label: str, conversation_id: str,
         print_json(found)
         return
     for place, hit in enumerate(found, 1):
-        click.echo(f"{place:2}. {hit.label}/{hit.key}  {one_line(hit.excerpt, EXCERPT_WIDTH)}")
+        say(f"{place:2}. {hit.label}/{hit.key}  {one_line(hit.excerpt, EXCERPT_WIDTH)}")
 
 
 @command.command("prompt")
@@ -194,11 +195,11 @@ def system_prompt(connection: Connection, conversation_id: str, refresh: bool, a
     if as_json:
         print_json(prompt)
     else:
-        click.echo(prompt.text)
+        say(prompt.text)
 
 
 def _print_block(block: ContextBlock) -> None:
     used = f"{block.token_count} of {block.max_tokens} tokens"
     entries = f", {block.entry_count} entries" if block.kind in ("searchable", "loadable") else ""
     about = f": {block.description}" if block.description else ""
-    click.echo(f"{block.label}  {block.kind}, {used}{entries}{about}")
+    say(f"{block.label}  {block.kind}, {used}{entries}{about}")

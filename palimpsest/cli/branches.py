@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from palimpsest.cli.output import say
 from palimpsest.cli.session import Connection, connected, json_option, print_json
 from palimpsest.cli.texts import print_message
 
@@ -21,4 +22,4 @@ def command(connection: Connection, conversation_id: str, message_id: str, as_js
         return
     for branch in found:
         print_message(branch.first_message, "  (active)" if branch.active else "")
-        click.echo(f"    {branch.depth} messages to {branch.leaf_id}")
+        say(f"    {branch.depth} messages to {branch.leaf_id}")

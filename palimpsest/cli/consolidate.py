@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from palimpsest.cli.output import say
 from palimpsest.cli.session import Connection, connected, day, json_option, print_json
 from palimpsest.client import AsyncClient
 from palimpsest.models import ConsolidationRun
@@ -33,7 +34,7 @@ def list_runs(connection: Connection, as_json: bool) -> None:
         print_json(found)
         return
     for run in found:
-        click.echo(_head(run))
+        say(_head(run))
 
 
 @command.command("show")
@@ -58,9 +59,9 @@ def _print(run: ConsolidationRun, as_json: bool) -> None:
     if as_json:
         print_json(run)
         return
-    click.echo(_head(run))
+    say(_head(run))
     for merge in run.merges:
-        click.echo(f"  {merge.outcome:8} {merge.key}: {' '.join(merge.member_ids)} -> {merge.memory_id}")
+        say(f"  {merge.outcome:8} {merge.key}: {' '.join(merge.member_ids)} -> {merge.memory_id}")
 
 
 def _head(run: ConsolidationRun) -> str:

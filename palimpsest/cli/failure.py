@@ -6,6 +6,8 @@ from typing import IO, Any
 
 import click
 
+from palimpsest.cli.output import harmless
+
 
 class Failure(click.ClickException):
     """The command failed: one line on standard error, exit code 1."""
@@ -14,4 +16,4 @@ class Failure(click.ClickException):
 
     def show(self, file: IO[Any] | None = None) -> None:
         """Writes the line."""
-        click.echo(f"error: {self.message}", file=file, err=True)
+        click.echo(harmless(f"error: {self.message}"), file=file, err=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from palimpsest.cli.output import say
 from palimpsest.cli.session import Connection, connected, find_contact, json_option, print_json
 from palimpsest.client import AsyncClient
 
@@ -34,4 +35,4 @@ def command(
     if as_json:
         print_json({"deleted_count": count})
     else:
-        click.echo(f"forgotten: {key or memory_id} ({count} version{'' if count == 1 else 's'})")
+        say(f"forgotten: {key or memory_id} ({count} version{'' if count == 1 else 's'})")

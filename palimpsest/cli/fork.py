@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from palimpsest.cli.output import say
 from palimpsest.cli.session import Connection, connected, json_option, print_json
 
 
@@ -27,4 +28,4 @@ def command(
     if as_json:
         print_json(made)
     else:
-        click.echo(f"{made.id}: {made.depth} messages of {conversation_id}")
+        say(f"{made.id}: {made.depth} messages of {conversation_id}")

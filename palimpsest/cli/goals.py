@@ -6,6 +6,7 @@ from typing import get_args
 
 import click
 
+from palimpsest.cli.output import say
 from palimpsest.cli.session import Connection, connected, find_contact, json_option, print_json
 from palimpsest.client import AsyncClient
 from palimpsest.models import GoalState, Insight
@@ -37,7 +38,7 @@ def list_goals(
         print_json(found)
         return
     for goal in found:
-        click.echo(f"{goal.id}  {goal.state or '':8}  {goal.day}  {goal.text}")
+        say(f"{goal.id}  {goal.state or '':8}  {goal.day}  {goal.text}")
 
 
 @command.command("set")
@@ -56,4 +57,4 @@ def set_goal(
     if as_json:
         print_json(goal)
     else:
-        click.echo(f"{goal.id} is {goal.state}: {goal.text}")
+        say(f"{goal.id} is {goal.state}: {goal.text}")

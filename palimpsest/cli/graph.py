@@ -7,6 +7,7 @@ from typing import Any, get_args
 
 import click
 
+from palimpsest.cli.output import say
 from palimpsest.cli.session import Connection, connected, json_option, print_json
 from palimpsest.client import AsyncClient
 from palimpsest.models import (
@@ -44,7 +45,7 @@ def list_branches(connection: Connection, states: tuple[BranchState, ...], as_js
         print_json(found)
         return
     for one in found:
-        click.echo(f"{one.id}  {one.state:11}  {one.conversation_count:5}  {one.name}")
+        say(f"{one.id}  {one.state:11}  {one.conversation_count:5}  {one.name}")
 
 
 @command.command("show")
@@ -65,10 +66,10 @@ def show(connection: Connection, branch: str, as_json: bool) -> None:
     _echo(details.branch)
     for link in links:
         hand = "  by hand" if link.by_hand else ""
-        click.echo(f"  {link.conversation_id}  {link.relevance:.2f}{hand}")
+        say(f"  {link.conversation_id}  {link.relevance:.2f}{hand}")
     for event in details.events:
         other = f" {event.other_id}" if event.other_id else ""
-        click.echo(f"  {event.time:%Y-%m-%d %H:%M}  {event.kind}{other}  {event.slug}")
+        say(f"  {event.time:%Y-%m-%d %H:%M}  {event.kind}{other}  {event.slug}")
 
 
 @command.command("link")
@@ -153,7 +154,7 @@ def proposals(connection: Connection, state: MergeProposalState, as_json: bool) 
         print_json(found)
         return
     for one in found:
-        click.echo(_line(one))
+        say(_line(one))
 
 
 @command.command("resolve")
@@ -167,7 +168,7 @@ def resolve(connection: Connection, proposal_id: str, accept: bool, as_json: boo
     if as_json:
         print_json(done)
     else:
-        click.echo(_line(done))
+        say(_line(done))
 
 
 def _change(
@@ -187,7 +188,7 @@ def _echo(branch: ThemeBranch) -> None:
     aliases = f", also {', '.join(branch.aliases)}" if branch.aliases else ""
     count = branch.conversation_count
     plural = "" if count == 1 else "s"
-    click.echo(f"{branch.id}  {branch.name}: {branch.state}, {count} conversation{plural}{aliases}")
+    say(f"{branch.id}  {branch.name}: {branch.state}, {count} conversation{plural}{aliases}")
 
 
 def _line(one: MergeProposal) -> str:

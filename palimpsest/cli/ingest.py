@@ -14,6 +14,7 @@ import click
 from palimpsest.cli.agents import ensure_agent, ensure_conversation
 from palimpsest.cli.failure import Failure
 from palimpsest.cli.ingest_file import BadLine, ChunkedFile, Source, Survey, safe_id, survey
+from palimpsest.cli.output import say
 from palimpsest.cli.session import (
     Connection,
     connected,
@@ -115,7 +116,7 @@ def command(
         return
     where = f"conversation {names[0]}" if len(names) == 1 else f"{len(names)} conversations"
     skipped = f", {found.bad_count} bad ones left out" if found.bad_count else ""
-    click.echo(f"{count} messages in {where} of agent {connection.agent}, {created} of them new{skipped}")
+    say(f"{count} messages in {where} of agent {connection.agent}, {created} of them new{skipped}")
 
 
 def _refuse(bad: BadLine) -> None:
@@ -123,7 +124,7 @@ def _refuse(bad: BadLine) -> None:
 
 
 def _report(bad: BadLine) -> None:
-    click.echo(f"left out: {bad}", err=True)
+    say(f"left out: {bad}", err=True)
 
 
 def _ignore(_bad: BadLine) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
-from palimpsest.cli.session import Connection, connected, day, json_option, print_json
+from palimpsest.cli.output import say
+from palimpsest.cli.session import Connection, connected, day, json_option, one_line, print_json
 from palimpsest.client import AsyncClient
 from palimpsest.models import Job, JobCounts, JobState
 
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
 
 SHOWN_JOBS = 15
 LIST_LIMIT = 100
+ERROR_WIDTH = 200
 
 _states = click.option(
     "--state", "states", type=click.Choice(get_args(JobState)), multiple=True, help="Only in this state."
@@ -52,9 +55,7 @@ def list_jobs(
         print_json(found)
         return
     for job in found:
-        tries = f"{job.attempt}/{job.max_attempts}"
-        what = f"{job.type}  {job.agent_id}/{job.subject}  {job.error}".rstrip()
-        click.echo(f"{job.id}  {job.state:9}  {tries:5}  {day(job.update_time)}  {what}")
+        say(_line(job))
 
 
 @command.command("watch")
@@ -70,13 +71,23 @@ def watch_jobs(
     until_idle: bool,
     as_json: bool,
 ) -> None:
-    """Watch jobs of all agents as they change, until interrupted. --json prints a line for each update."""
+    """Watch jobs of all agents as they change, until interrupted.
+
+    On a terminal it is a table that is drawn again; elsewhere a line for each change. --json prints a line
+    for each update.
+    """
 
     async def work(client: AsyncClient) -> None:
         updates = client.watch_jobs(states=states, types=types, until_idle=until_idle)
         if as_json:
             async for update in updates:
                 print_json(update, line=True)
+            return
+        if not sys.stdout.isatty():
+            async for update in updates:
+                for job in update.jobs:
+                    say(_line(job))
+                say(_summed(update.counts))
             return
         from rich.live import Live
 
@@ -88,7 +99,7 @@ def watch_jobs(
                     recent.move_to_end(job.id)
                 while len(recent) > SHOWN_JOBS:
                     recent.popitem(last=False)
-                live.update(_table(list(recent.values()), update.counts))
+                live.update(table(list(recent.values()), update.counts))
 
     connection.run(work)
 
@@ -115,21 +126,42 @@ def _print_changed(job: Job, as_json: bool) -> None:
     if as_json:
         print_json(job)
     else:
-        click.echo(f"{job.id} is {job.state}")
+        say(f"{job.id} is {job.state}")
 
 
-def _table(jobs: list[Job], counts: JobCounts) -> RenderableType:
+def _line(job: Job) -> str:
+    engine = f"by {job.engine}  " if job.engine else ""
+    what = f"{job.type}  {job.agent_id}/{job.subject}  {engine}{one_line(job.error, ERROR_WIDTH)}".rstrip()
+    return f"{job.id}  {job.state:9}  {_tries(job):5}  {day(job.update_time)}  {what}"
+
+
+def _tries(job: Job) -> str:
+    return f"{job.attempt}/{job.max_attempts}"
+
+
+def _summed(counts: JobCounts) -> str:
+    return f"{counts.left} left, {counts.dead} dead, {counts.succeeded} done"
+
+
+def table(jobs: list[Job], counts: JobCounts) -> RenderableType:
+    """Jobs as the terminal shows them while they change."""
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(
-        title=f"{counts.left} left, {counts.dead} dead, {counts.succeeded} done", title_justify="left"
-    )
-    columns: Any = ("job", "state", "type", "subject", "try", "error")
+    table = Table(title=_summed(counts), title_justify="left")
+    columns: Any = ("job", "state", "type", "subject", "try", "engine", "error")
     for name in columns:
         table.add_column(name, no_wrap=True)
     for job in jobs:
         # As Text: what a name holds is shown, never read as markup.
-        cells = (job.id, job.state, job.type, f"{job.agent_id}/{job.subject}", str(job.attempt), job.error)
+        cells = (
+            job.id,
+            job.state,
+            job.type,
+            f"{job.agent_id}/{job.subject}",
+            _tries(job),
+            job.engine,
+            one_line(job.error, ERROR_WIDTH),
+        )
         table.add_row(*(Text(cell) for cell in cells))
     return table

@@ -9,14 +9,21 @@ from typing import Any
 
 import click
 
+from palimpsest.cli.output import say
+
 COMMANDS: Mapping[str, str] = {
     "up": "Run the whole suite on this machine.",
     "ingest": "Store a transcript file.",
     "recall": "Find memories, or messages.",
+    "search": "Find summaries, pages, branches and themes.",
     "remember": "Write a memory.",
     "memories": "List memories; show and change how they replace each other.",
     "forget": "Delete a memory with all its versions.",
     "prompt": "Assemble the prompt of the next turn.",
+    "conversations": "List conversations, newest first.",
+    "chat": "Talk with a model that remembers.",
+    "tools": "List and run the tools that a model gets.",
+    "mcp": "Serve memory to a host of the Model Context Protocol.",
     "show": "Show a conversation, summaries over messages.",
     "branches": "List the continuations of a message.",
     "switch": "Make another path the active one.",
@@ -30,13 +37,18 @@ COMMANDS: Mapping[str, str] = {
     "graph": "List, merge, rename and split the themes of conversations.",
     "wiki": "Show the page of a theme, and its versions.",
     "blocks": "List and change context blocks.",
+    "summary": "Show a conversation's summary; correct it.",
     "attractor": "Show the agent's themes; name, pin and compare them.",
     "state": "Read, write and watch state documents.",
     "records": "List collections; put and find records.",
+    "keys": "List, create, rotate and revoke API keys.",
     "settings": "Show and change settings; count texts that were kept in.",
+    "usage": "Tell what models took, and what is left of budgets.",
     "status": "Tell what runs, and how its jobs stand.",
     "reindex": "Build the indexes again.",
     "jobs": "List, watch, retry and cancel jobs.",
+    "progress": "Tell how far a conversation is derived.",
+    "schedules": "List, trigger and change what comes round.",
     "bench": "Run a benchmark.",
 }
 """Each is the function `command` of the module of its name."""
@@ -70,7 +82,7 @@ def _print_version(ctx: click.Context, _option: click.Parameter, wanted: Any) ->
     if wanted and not ctx.resilient_parsing:
         from importlib.metadata import version
 
-        click.echo(f"palimpsest {version('palimpsest')}")
+        say(f"palimpsest {version('palimpsest')}")
         ctx.exit()
 
 

@@ -9,6 +9,7 @@ import click
 from click.core import ParameterSource
 
 from palimpsest.cli.moments import MOMENT
+from palimpsest.cli.output import say
 from palimpsest.cli.session import Connection, connected, day, find_contact, json_option, print_json
 from palimpsest.client import AsyncClient
 from palimpsest.models import Contradiction, Memory, MemoryHistory, MemoryKind, Restored, Supersession
@@ -83,9 +84,9 @@ def history(connection: Connection, memory_id: str, as_json: bool) -> None:
         replaced.setdefault(supersession.old_memory_id, []).append(supersession)
     for memory in found:
         _print_memory(memory)
-        click.echo(f"    valid {_span(memory)}")
+        say(f"    valid {_span(memory)}")
         for supersession in replaced.get(memory.id, ()):
-            click.echo(f"    {_told(supersession)}")
+            say(f"    {_told(supersession)}")
 
 
 @command.command("undo")
@@ -100,7 +101,7 @@ def undo(connection: Connection, memory_id: str, as_json: bool) -> None:
         return
     memory = restored.memory
     state = f"still superseded by {memory.superseded_by}" if memory.superseded_by else "brought back"
-    click.echo(f"{state}: {memory.key} (version {memory.version}, {memory.id})")
+    say(f"{state}: {memory.key} (version {memory.version}, {memory.id})")
 
 
 @command.command("contradictions")
@@ -120,9 +121,9 @@ def contradictions(connection: Connection, contact: str | None, as_json: bool) -
         return
     for contradiction in found:
         sure = f"{contradiction.judge}, {contradiction.probability:.2f}"
-        click.echo(f"{contradiction.id}  found {day(contradiction.create_time)} ({sure})")
+        say(f"{contradiction.id}  found {day(contradiction.create_time)} ({sure})")
         for memory in contradiction.memories:
-            click.echo(f"    {memory.id}  {memory.key}  {memory.value}")
+            say(f"    {memory.id}  {memory.key}  {memory.value}")
 
 
 @command.command("resolve")
@@ -148,8 +149,8 @@ def resolve(
 
 
 def _print_memory(memory: Memory) -> None:
-    click.echo(f"{memory.key}  {memory.value}")
-    click.echo(f"    {_details(memory)}")
+    say(f"{memory.key}  {memory.value}")
+    say(f"    {_details(memory)}")
 
 
 def _details(memory: Memory) -> str:

@@ -8,6 +8,7 @@ from typing import get_args
 import click
 
 from palimpsest.cli.moments import MOMENT
+from palimpsest.cli.output import say
 from palimpsest.cli.session import (
     Connection,
     connected,
@@ -72,30 +73,29 @@ def command(
         return
     _print_hits(found, explain)
     for failure in found.failures:
-        click.echo(f"warning: the channel {failure.channel} gave nothing: {failure.cause}", err=True)
+        say(f"warning: the channel {failure.channel} gave nothing: {failure.cause}", err=True)
 
 
 def _print_hits(found: RecalledMemories | RecalledMessages, explain: bool) -> None:
     if not found.hits:
-        click.echo("nothing found", err=True)
+        say("nothing found", err=True)
     if isinstance(found, RecalledMemories):
         for place, hit in enumerate(found.hits, 1):
-            click.echo(
-                f"{place:2}. {hit.memory.key}  {hit.memory.value}{'  (fills up)' if hit.filled else ''}"
-            )
+            say(f"{place:2}. {hit.memory.key}  {hit.memory.value}{'  (fills up)' if hit.filled else ''}")
             if explain:
-                click.echo(f"    {_reason(hit.explanation)}")
+                say(f"    {reason(hit.explanation)}")
         return
     for place, message_hit in enumerate(found.hits, 1):
         message = message_hit.message
         place_of = f"{message.conversation_id} {message.sequence}"
         head = f"{message.author or message.role}, {day(message.time)} ({place_of})"
-        click.echo(f"{place:2}. {head}\n    {one_line(words(message), MESSAGE_WIDTH)}")
+        say(f"{place:2}. {head}\n    {one_line(words(message), MESSAGE_WIDTH)}")
         if explain:
-            click.echo(f"    {_reason(message_hit.explanation)}")
+            say(f"    {reason(message_hit.explanation)}")
 
 
-def _reason(explanation: Explanation) -> str:
+def reason(explanation: Explanation) -> str:
+    """Why a hit stands where it does, on one line."""
     parts = [f"score {explanation.score:.4f}"]
     parts += [
         f"{rank.channel} rank {rank.rank} ({rank.score:.3f}) {rank.contribution:+.4f}"

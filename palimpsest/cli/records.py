@@ -8,6 +8,7 @@ from typing import Any, get_args
 
 import click
 
+from palimpsest.cli.output import say
 from palimpsest.cli.session import Connection, connected, json_option, print_json
 from palimpsest.client import AsyncClient
 from palimpsest.models import Collection, Field, FieldType, Filter, Record
@@ -36,7 +37,7 @@ def list_collections(connection: Connection, as_json: bool) -> None:
         return
     for one in found:
         fields = ", ".join(f"{field.path}:{field.type}" for field in one.fields)
-        click.echo(f"{one.name}  {fields}".rstrip())
+        say(f"{one.name}  {fields}".rstrip())
 
 
 @command.command("create")
@@ -49,7 +50,7 @@ def create_collection(connection: Connection, collection: str, fields: tuple[str
     """Create COLLECTION, or give it other indexed fields."""
     declared = dict(_declared(field) for field in fields)
     made = connection.run(lambda client: client.put_collection(collection, declared))
-    click.echo(f"{made.name}: {len(made.fields)} indexed fields")
+    say(f"{made.name}: {len(made.fields)} indexed fields")
 
 
 @command.command("drop")
@@ -58,7 +59,7 @@ def create_collection(connection: Connection, collection: str, fields: tuple[str
 def drop_collection(connection: Connection, collection: str) -> None:
     """Delete COLLECTION with its records."""
     connection.run(lambda client: client.delete_collection(collection))
-    click.echo(f"deleted: {collection}")
+    say(f"deleted: {collection}")
 
 
 @command.command("put")
@@ -82,7 +83,7 @@ def put_record(
         return await client.put_record(collection, json_text, record_id, expected_version=expected_version)
 
     stored = connection.run(work)
-    click.echo(f"stored: {stored.record_id} (version {stored.version})")
+    say(f"stored: {stored.record_id} (version {stored.version})")
 
 
 @command.command("get")
@@ -96,7 +97,7 @@ def get_record(connection: Connection, collection: str, record_id: str, as_json:
     if as_json:
         print_json(_plain(found))
     else:
-        click.echo(found.json)
+        say(found.json)
 
 
 @command.command("delete")
@@ -106,7 +107,7 @@ def get_record(connection: Connection, collection: str, record_id: str, as_json:
 def delete_record(connection: Connection, collection: str, record_id: str) -> None:
     """Delete a record."""
     connection.run(lambda client: client.delete_record(collection, record_id))
-    click.echo(f"deleted: {record_id}")
+    say(f"deleted: {record_id}")
 
 
 @command.command("find")
@@ -145,7 +146,7 @@ def find_records(
         print_json([_plain(record) for record in records])
         return
     for record in records:
-        click.echo(f"{record.id}  {record.json}")
+        say(f"{record.id}  {record.json}")
 
 
 def _plain(record: Record) -> dict[str, Any]:

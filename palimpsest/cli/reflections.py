@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from palimpsest.cli.output import say
 from palimpsest.cli.session import Connection, connected, find_contact, json_option, print_json
 from palimpsest.client import AsyncClient
 from palimpsest.models import Insight
@@ -27,4 +28,4 @@ def command(connection: Connection, learnings: bool, contact: str | None, as_jso
         print_json(found)
         return
     for row in found:
-        click.echo(f"{row.id}  {row.day}  {row.topic}\n    {row.text}")
+        say(f"{row.id}  {row.day}  {row.topic}\n    {row.text}")

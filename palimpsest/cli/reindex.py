@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 from click.core import ParameterSource
 
+from palimpsest.cli.output import say
 from palimpsest.cli.session import Connection, connected, json_option, print_json
 from palimpsest.client import AsyncClient
 from palimpsest.models import IndexStatus, ReindexRun
@@ -47,7 +48,7 @@ def _print(run: ReindexRun, as_json: bool, *, line: bool = False) -> None:
         print_json(run, line=line)
         return
     whose = run.agent_id or "all agents"
-    click.echo(f"{run.id}  {run.state:7}  {run.done_count} of {run.total_count}  {whose}")
+    say(f"{run.id}  {run.state:7}  {run.done_count} of {run.total_count}  {whose}")
 
 
 def _print_models(status: IndexStatus, as_json: bool) -> None:
@@ -55,9 +56,9 @@ def _print_models(status: IndexStatus, as_json: bool) -> None:
         print_json(status)
         return
     active, following = status.active, status.next
-    click.echo(f"active  {active.revision}, {active.dimension} dimensions, {active.vector_count} vectors")
+    say(f"active  {active.revision}, {active.dimension} dimensions, {active.vector_count} vectors")
     if following is not None:
-        click.echo(
+        say(
             f"next    {following.revision}, {following.dimension} dimensions,"
             f" {following.vector_count} vectors so far"
         )

@@ -6,6 +6,7 @@ from typing import get_args
 
 import click
 
+from palimpsest.cli.output import say
 from palimpsest.cli.session import Connection, connected, find_contact, json_option, print_json
 from palimpsest.client import AsyncClient
 from palimpsest.models import FactType, Remembered
@@ -50,4 +51,4 @@ def command(
         print_json(done)
     else:
         what = "remembered" if done.created else "already known"
-        click.echo(f"{what}: {done.memory.key} (version {done.memory.version}, {done.memory.id})")
+        say(f"{what}: {done.memory.key} (version {done.memory.version}, {done.memory.id})")

@@ -5,21 +5,24 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import json
+import math
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
 from palimpsest.cli.failure import Failure
+from palimpsest.cli.output import say
 from palimpsest.client import DEFAULT_AGENT, AsyncClient
 from palimpsest.endpoint import resolve
 from palimpsest.errors import (
     CredentialError,
     NotFoundError,
     PalimpsestError,
+    RateLimitedError,
     UnreachableError,
 )
 
@@ -60,6 +63,8 @@ def explain(error: PalimpsestError | ValueError, target: str) -> str:
         return f"{target} does not accept the API key — set PALIMPSEST_API_KEY, or --data to its folder"
     if isinstance(error, NotFoundError) and error.metadata.get("id"):
         return f"no such {error.metadata.get('resource', 'thing')}: {error.metadata['id']}"
+    if isinstance(error, RateLimitedError) and error.retry_after is not None:
+        return f"{error} — again in {timedelta(seconds=math.ceil(error.retry_after))}"
     if isinstance(error, PalimpsestError) and error.fields:
         return "; ".join(f"{problem.field}: {problem.description}" for problem in error.fields)
     return str(error)
@@ -110,7 +115,7 @@ async def find_contact(client: AsyncClient, given: str | None) -> str:
 
 def print_json(value: Any, *, line: bool = False) -> None:
     """Prints values of the client as JSON, with times in ISO 8601; on one line where many follow."""
-    click.echo(json.dumps(_plain(value), ensure_ascii=False, indent=None if line else 2))
+    say(json.dumps(_plain(value), ensure_ascii=False, indent=None if line else 2))
 
 
 def _plain(value: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from palimpsest.cli.output import say
 from palimpsest.cli.session import Connection, connected, json_option, print_json
 from palimpsest.cli.texts import print_message
 from palimpsest.client import AsyncClient
@@ -41,4 +42,4 @@ def command(connection: Connection, conversation_id: str, leaf_id: str, plain: b
     else:
         for page in shown:
             if page.text:
-                click.echo(page.text)
+                say(page.text)

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
+from palimpsest.cli.output import say
 from palimpsest.cli.session import Connection, connected, json_option, print_json
 from palimpsest.client import AsyncClient
 
@@ -48,7 +49,7 @@ def get_state(connection: Connection, name: str, conversation_id: str, as_json: 
     if as_json:
         print_json({"version": found.version, "update_time": found.update_time, "value": found.value})
     else:
-        click.echo(found.json)
+        say(found.json)
 
 
 @command.command("set")
@@ -67,7 +68,7 @@ def set_state(
         )
         return stored.version
 
-    click.echo(f"stored: version {connection.run(work)}")
+    say(f"stored: version {connection.run(work)}")
 
 
 @command.command("delete")
@@ -84,7 +85,7 @@ def delete_state(
             name, conversation_id=conversation_id, expected_version=expected_version
         )
 
-    click.echo(f"deleted: version {connection.run(work)}")
+    say(f"deleted: version {connection.run(work)}")
 
 
 @command.command("watch")
@@ -106,7 +107,7 @@ def watch_state(
                 if as_json:
                     print_json(change, line=True)
                 else:
-                    click.echo(f"{change.version}  {'deleted' if change.deleted else change.json}")
+                    say(f"{change.version}  {'deleted' if change.deleted else change.json}")
                 seen += 1
                 if seen == limit:
                     return

@@ -6,6 +6,7 @@ import dataclasses
 
 import click
 
+from palimpsest.cli.output import say
 from palimpsest.cli.session import Connection, connected, json_option, print_json
 from palimpsest.client import AsyncClient
 from palimpsest.models import Status
@@ -25,9 +26,9 @@ def command(connection: Connection, as_json: bool) -> None:
         print_json({"target": target, **dataclasses.asdict(status)})
         return
     jobs = status.jobs
-    click.echo(f"palimpsest {status.version}, {status.profile}, at {target}")
-    click.echo(f"model {status.model_name} {status.model_revision}, {status.model_dimension} dimensions")
-    click.echo(
+    say(f"palimpsest {status.version}, {status.profile}, at {target}")
+    say(f"model {status.model_name} {status.model_revision}, {status.model_dimension} dimensions")
+    say(
         f"jobs  {jobs.queued} queued, {jobs.running} running, {jobs.failed} waiting to be tried again, "
         f"{jobs.dead} dead, {jobs.succeeded} done, {jobs.cancelled} cancelled"
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from palimpsest.cli.output import say
 from palimpsest.cli.session import Connection, connected, json_option, print_json
 
 
@@ -18,4 +19,4 @@ def command(connection: Connection, conversation_id: str, message_id: str, as_js
     if as_json:
         print_json(conversation)
     else:
-        click.echo(f"{conversation.id} ends with {conversation.leaf_id}, {conversation.depth} messages")
+        say(f"{conversation.id} ends with {conversation.leaf_id}, {conversation.depth} messages")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from palimpsest.cli.output import say
 from palimpsest.cli.session import Connection, connected, json_option, print_json
 from palimpsest.client import AsyncClient
 from palimpsest.errors import NotFoundError
@@ -40,4 +41,4 @@ def command(
     if as_json:
         print_json(found)
     elif found is not None:
-        click.echo(found.text)
+        say(found.text)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import click
-
+from palimpsest.cli.output import say
 from palimpsest.cli.session import day, one_line
 from palimpsest.models import Attachment, Message, ToolResult
 
@@ -22,4 +21,4 @@ def words(message: Message) -> str:
 def print_message(message: Message, mark: str = "") -> None:
     """Two lines: who, when and which; and the beginning of what was said."""
     head = f"{message.author or message.role}, {day(message.time)}, {message.id}"
-    click.echo(f"[{message.depth}] {head}{mark}\n    {one_line(words(message), MESSAGE_WIDTH)}")
+    say(f"[{message.depth}] {head}{mark}\n    {one_line(words(message), MESSAGE_WIDTH)}")

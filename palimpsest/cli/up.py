@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from palimpsest.cli.failure import Failure
+from palimpsest.cli.output import say
 from palimpsest.endpoint import API_KEY_FILE, DATA_VARIABLE, default_data_dir
 
 DEFAULT_PORT = 7777
@@ -22,6 +23,11 @@ DEFAULT_PORT = 7777
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=DEFAULT_PORT, show_default=True, help="0: a free one."
+)
+@click.option(
+    "--http-port",
+    type=click.IntRange(0, 65535),
+    help="Where JSON over HTTP is served; 0: a free one.  [default: 7778, or a free one where that is taken]",
 )
 @click.option(
     "--log-level",
@@ -50,6 +56,7 @@ def command(
     data: Path | None,
     host: str,
     port: int,
+    http_port: int | None,
     log_level: str,
     metrics_port: int | None,
     model: Path | None,
@@ -67,8 +74,9 @@ def command(
     folder = data or default_data_dir()
     configure_logging(log_level)
 
-    def announce(target: str) -> None:
-        click.echo(f"palimpsest serves at {target}; its data is in {folder}, the key in {API_KEY_FILE} there")
+    def announce(target: str, url: str) -> None:
+        say(f"palimpsest serves at {target}; its data is in {folder}, the key in {API_KEY_FILE} there")
+        say(f"JSON over HTTP: {url}")
 
     try:
         embedded.run(
@@ -78,6 +86,7 @@ def command(
             model_dir=model,
             next_model_dir=next_model,
             metrics_port=metrics_port,
+            http_port=http_port,
             on_ready=announce,
         )
     except StartupError as error:

@@ -6,6 +6,7 @@ from contextlib import aclosing
 
 import click
 
+from palimpsest.cli.output import say
 from palimpsest.cli.session import Connection, connected, json_option, one_line, print_json
 from palimpsest.cli.texts import MESSAGE_WIDTH, print_message
 from palimpsest.client import AsyncClient
@@ -53,12 +54,12 @@ def _print(event: ConversationEvent) -> None:
         for overlay in event.overlay_change.overlays:
             where = f"overlay {overlay.id} over {overlay.from_depth} to {overlay.to_depth}"
             if overlay.superseded_by:
-                click.echo(f"{where} is now part of {', '.join(overlay.superseded_by)}")
+                say(f"{where} is now part of {', '.join(overlay.superseded_by)}")
             else:
-                click.echo(f"{where}: {one_line(overlay.summary, MESSAGE_WIDTH)}")
+                say(f"{where}: {one_line(overlay.summary, MESSAGE_WIDTH)}")
     elif event.progress is not None:
         progress = event.progress
-        click.echo(
+        say(
             f"{progress.stored_count} stored, {progress.indexed_count} indexed;"
             f" {progress.covered_count} of {progress.depth} on the active path under overlays"
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from palimpsest.cli.output import say
 from palimpsest.cli.session import Connection, connected, json_option, print_json
 from palimpsest.client import AsyncClient
 from palimpsest.models import WikiVersion
@@ -28,7 +29,7 @@ def show(connection: Connection, branch: str, version: int | None, as_json: bool
     if as_json:
         print_json(page)
     else:
-        click.echo(page.text)
+        say(page.text)
 
 
 @command.command("versions")
@@ -46,6 +47,4 @@ def versions(connection: Connection, branch: str, as_json: bool) -> None:
         print_json(found)
         return
     for one in found:
-        click.echo(
-            f"{one.version:4}  {one.create_time:%Y-%m-%d %H:%M}  {one.size_bytes:7} bytes  {one.engine}"
-        )
+        say(f"{one.version:4}  {one.create_time:%Y-%m-%d %H:%M}  {one.size_bytes:7} bytes  {one.engine}")

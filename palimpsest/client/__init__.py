@@ -10,16 +10,21 @@ import grpc
 from palimpsest.client.administration import AdministrationCalls
 from palimpsest.client.agents import AgentCalls
 from palimpsest.client.attractors import AttractorCalls
+from palimpsest.client.chat import ChatCalls
 from palimpsest.client.context import ContextCalls
 from palimpsest.client.conversations import ConversationCalls
+from palimpsest.client.derived import DerivedCalls
 from palimpsest.client.graph import GraphCalls
 from palimpsest.client.history import HistoryCalls
 from palimpsest.client.indexes import IndexCalls
 from palimpsest.client.insights import InsightCalls
 from palimpsest.client.memories import MemoryCalls
 from palimpsest.client.policy import RetryPolicy
+from palimpsest.client.searching import SearchCalls
 from palimpsest.client.settings import SettingsCalls
 from palimpsest.client.state import StateCalls
+from palimpsest.client.summaries import SummaryCalls
+from palimpsest.client.tools import ToolCalls
 from palimpsest.client.transport import Transport
 from palimpsest.client.working import WorkingCalls
 from palimpsest.endpoint import resolve
@@ -32,6 +37,7 @@ class AsyncClient(
     ConversationCalls,
     HistoryCalls,
     MemoryCalls,
+    ChatCalls,
     WorkingCalls,
     ContextCalls,
     StateCalls,
@@ -39,6 +45,10 @@ class AsyncClient(
     IndexCalls,
     InsightCalls,
     GraphCalls,
+    DerivedCalls,
+    SummaryCalls,
+    SearchCalls,
+    ToolCalls,
     AttractorCalls,
     AdministrationCalls,
 ):
@@ -81,6 +91,22 @@ class AsyncClient(
         """A client for another agent over the same channel; closing either closes both."""
         other = AsyncClient.__new__(AsyncClient)
         other._transport, other._agent = self._transport, agent
+        return other
+
+    @classmethod
+    def over(cls, channel: grpc.aio.Channel, *, agent: str = DEFAULT_AGENT) -> AsyncClient:
+        """A client without a key over a channel that is open already; closing it leaves the channel open."""
+        made = cls.__new__(cls)
+        made._transport, made._agent = Transport("", api_key=None, channel=channel), agent
+        return made
+
+    def with_key(self, api_key: str, *, agent: str | None = None) -> AsyncClient:
+        """A client with another key, and agent if one is named, over the same channel.
+
+        The channel stays this client's to close.
+        """
+        other = AsyncClient.__new__(AsyncClient)
+        other._transport, other._agent = self._transport.with_key(api_key), agent or self._agent
         return other
 
     async def close(self) -> None:

@@ -7,7 +7,8 @@ from contextlib import aclosing
 from datetime import timedelta
 
 from palimpsest import models
-from palimpsest.client import incoming, names, outgoing
+from palimpsest.client import incoming_administration as incoming
+from palimpsest.client import names, outgoing
 from palimpsest.client.base import Calls
 from palimpsest.gateway.v1 import administration_pb2 as pb
 
@@ -88,6 +89,25 @@ class AdministrationCalls(Calls):
         answer = await self._transport.call(self._transport.stub.CreateApiKey, request, retry=False)
         return models.CreatedKey(key=incoming.api_key(answer.key), secret=answer.secret)
 
+    async def key(self, key_id: str) -> models.ApiKey:
+        """A key without its secret."""
+        request = pb.GetApiKeyRequest(key_id=key_id)
+        return incoming.api_key((await self._transport.call(self._transport.stub.GetApiKey, request)).key)
+
+    async def rotate_key(
+        self, key_id: str, *, overlap: timedelta | None = None, lifetime: timedelta | None = None
+    ) -> models.CreatedKey:
+        """Gives a key a new secret, which is in this answer and nowhere else; never retried.
+
+        The secret before it works for the `overlap`, at most 30 days; without one it ends at once. The key
+        works for the `lifetime` then, or as long as it did before.
+        """
+        request = pb.RotateApiKeyRequest(
+            key_id=key_id, overlap=outgoing.duration(overlap), lifetime=outgoing.duration(lifetime)
+        )
+        answer = await self._transport.call(self._transport.stub.RotateApiKey, request, retry=False)
+        return models.CreatedKey(key=incoming.api_key(answer.key), secret=answer.secret)
+
     async def keys(self, *, page_size: int = 0) -> AsyncIterator[models.ApiKey]:
         """Keys without their secrets, revoked and expired ones too, oldest first."""
         request = pb.ListApiKeysRequest(page_size=page_size)
@@ -96,9 +116,16 @@ class AdministrationCalls(Calls):
                 yield incoming.api_key(proto)
 
     async def revoke_key(self, key_id: str) -> models.ApiKey:
-        """Revokes a key, at once and for good."""
+        """Revokes a key, at once and for good; not the last operator's key of the tenant."""
         request = pb.RevokeApiKeyRequest(key_id=key_id)
         return incoming.api_key((await self._transport.call(self._transport.stub.RevokeApiKey, request)).key)
+
+    async def key_changes(self, *, key_id: str = "", page_size: int = 0) -> AsyncIterator[models.KeyChange]:
+        """Who did what to a key, or to all of the tenant, newest first."""
+        request = pb.ListApiKeyChangesRequest(key_id=key_id, page_size=page_size)
+        async for page in self._pages(self._transport.stub.ListApiKeyChanges, request):
+            for proto in page.changes:
+                yield incoming.key_change(proto)
 
 
 def _filter(agent_id: str, states: Sequence[models.JobState], types: Sequence[str]) -> pb.JobFilter:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, Self, TypeVar
 
 from google.protobuf.message import Message
 
@@ -25,6 +25,13 @@ class Calls:
     def __init__(self, transport: Transport, agent: str) -> None:
         self._transport = transport
         self._agent = agent
+
+    @classmethod
+    def sharing(cls, other: Calls) -> Self:
+        """These calls for the agent of others and over their transport, which stays theirs to close."""
+        made = cls.__new__(cls)
+        made._transport, made._agent = other._transport, other._agent
+        return made
 
     @property
     def agent(self) -> str:

@@ -40,11 +40,20 @@ class ConversationCalls(Calls):
         return incoming.conversation(answer.conversation)
 
     async def conversations(
-        self, *, contact_id: str = "", page_size: int = 0
+        self,
+        *,
+        contact_id: str = "",
+        newest_first: bool = False,
+        changed_since: datetime | None = None,
+        page_size: int = 0,
     ) -> AsyncIterator[models.Conversation]:
-        """The agent's conversations, those with one contact if given, by creation."""
+        """The agent's conversations by creation, those with one contact, or changed since then, if given."""
         request = pb.ListConversationsRequest(
-            agent_id=self._agent, contact_id=contact_id, page_size=page_size
+            agent_id=self._agent,
+            contact_id=contact_id,
+            newest_first=newest_first,
+            changed_since=outgoing.timestamp(changed_since),
+            page_size=page_size,
         )
         async for page in self._pages(self._transport.stub.ListConversations, request):
             for proto in page.conversations:

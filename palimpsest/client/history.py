@@ -119,10 +119,12 @@ class HistoryCalls(Calls):
         model: str,
         overlay_id: str | None = None,
         folded_overlay_ids: Sequence[str] = (),
+        replace: bool = False,
     ) -> models.Overlay:
         """Stores a summary over a range of messages, and folds older overlays into it if they are named.
 
         `model` says what wrote it. Without an id the client makes one; the same again returns the stored one.
+        With `replace` it takes the place of what an overlay of this id and range says.
         """
         request = overlays_pb2.PutOverlayRequest(
             agent_id=self._agent,
@@ -133,6 +135,7 @@ class HistoryCalls(Calls):
             summary=summary,
             model=model,
             folded_overlay_ids=folded_overlay_ids,
+            replace=replace,
         )
         answer = await self._transport.call(self._transport.stubs.history.PutOverlay, request)
         return converted.overlay(answer.overlay)

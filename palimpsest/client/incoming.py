@@ -11,8 +11,8 @@ from google.protobuf.timestamp_pb2 import Timestamp
 
 from palimpsest import models
 from palimpsest.client import names
-from palimpsest.common.v1 import jobs_pb2, recall_pb2, resources_pb2
-from palimpsest.gateway.v1 import administration_pb2, conversations_pb2, memories_pb2, prompt_pb2
+from palimpsest.common.v1 import recall_pb2, resources_pb2
+from palimpsest.gateway.v1 import conversations_pb2, memories_pb2, prompt_pb2
 
 
 def time_of(holder: ProtoMessage, field: str) -> datetime | None:
@@ -87,7 +87,14 @@ def _part(proto: resources_pb2.Part) -> models.Part | None:
         case "attachment":
             file = proto.attachment
             return models.Attachment(uri=file.uri, media_type=file.media_type, caption=file.caption)
+        case "interruption":
+            return interruption(proto.interruption)
     return None
+
+
+def interruption(proto: resources_pb2.Interruption) -> models.Interruption:
+    """That a message broke off."""
+    return models.Interruption(cause=names.INTERRUPTION_CAUSES.name(proto.cause) or None)
 
 
 def message(proto: resources_pb2.Message) -> models.Message:
@@ -116,7 +123,7 @@ def refs(protos: Iterable[resources_pb2.MessageRef]) -> tuple[models.MessageRef,
     return tuple(map(_ref, protos))
 
 
-def _token(holder: ProtoMessage) -> models.FreshnessToken | None:
+def token(holder: ProtoMessage) -> models.FreshnessToken | None:
     if not holder.HasField("token"):
         return None
     proto: resources_pb2.FreshnessToken = holder.token  # type: ignore[attr-defined]
@@ -142,7 +149,7 @@ def _stored(protos: Iterable[conversations_pb2.StoredMessage]) -> tuple[models.S
 
 def recorded_turn(proto: conversations_pb2.RecordTurnResponse) -> models.RecordedTurn:
     """What became of a turn."""
-    return models.RecordedTurn(messages=_stored(proto.messages), token=_token(proto))
+    return models.RecordedTurn(messages=_stored(proto.messages), token=token(proto))
 
 
 def ingest_ack(conversation_id: str, proto: conversations_pb2.IngestResponse) -> models.IngestAck:
@@ -151,7 +158,7 @@ def ingest_ack(conversation_id: str, proto: conversations_pb2.IngestResponse) ->
         conversation_id=conversation_id,
         messages=_stored(proto.messages),
         created_count=proto.created_count,
-        token=_token(proto),
+        token=token(proto),
     )
 
 
@@ -187,7 +194,7 @@ def memory(proto: resources_pb2.Memory) -> models.Memory:
 
 def remembered(proto: memories_pb2.RememberResponse) -> models.Remembered:
     """What became of a memory."""
-    return models.Remembered(memory=memory(proto.memory), created=proto.created, token=_token(proto))
+    return models.Remembered(memory=memory(proto.memory), created=proto.created, token=token(proto))
 
 
 def memory_history(proto: memories_pb2.ListMemoryVersionsResponse) -> models.MemoryHistory:
@@ -212,7 +219,7 @@ def _supersession(proto: resources_pb2.Supersession) -> models.Supersession:
 
 def restored(proto: memories_pb2.UndoSupersessionResponse) -> models.Restored:
     """A memory that was brought back."""
-    return models.Restored(memory=memory(proto.memory), token=_token(proto))
+    return models.Restored(memory=memory(proto.memory), token=token(proto))
 
 
 def contradiction(proto: resources_pb2.Contradiction) -> models.Contradiction:
@@ -226,7 +233,7 @@ def contradiction(proto: resources_pb2.Contradiction) -> models.Contradiction:
     )
 
 
-def _explanation(proto: recall_pb2.Explanation) -> models.Explanation:
+def explanation(proto: recall_pb2.Explanation) -> models.Explanation:
     return models.Explanation(
         score=proto.score,
         channels=tuple(
@@ -244,17 +251,17 @@ def _explanation(proto: recall_pb2.Explanation) -> models.Explanation:
     )
 
 
-def _failures(protos: Iterable[recall_pb2.ChannelFailure]) -> tuple[models.ChannelFailure, ...]:
+def failures(protos: Iterable[recall_pb2.ChannelFailure]) -> tuple[models.ChannelFailure, ...]:
     return tuple(
         models.ChannelFailure(channel=names.CHANNELS.name(proto.channel), cause=proto.cause)
         for proto in protos
     )
 
 
-def _unindexed(protos: Iterable[resources_pb2.Unindexed]) -> tuple[models.Unindexed, ...]:
+def unindexed(protos: Iterable[resources_pb2.Unindexed]) -> tuple[models.Unindexed, ...]:
     return tuple(
         models.Unindexed(
-            token=_token(proto), state=names.UNINDEXED.name(proto.state), job_ids=tuple(proto.job_ids)
+            token=token(proto), state=names.UNINDEXED.name(proto.state), job_ids=tuple(proto.job_ids)
         )
         for proto in protos
     )
@@ -265,12 +272,12 @@ def recalled_memories(proto: memories_pb2.RecallResponse) -> models.RecalledMemo
     return models.RecalledMemories(
         hits=tuple(
             models.MemoryHit(
-                memory=memory(hit.memory), explanation=_explanation(hit.explanation), filled=hit.filled
+                memory=memory(hit.memory), explanation=explanation(hit.explanation), filled=hit.filled
             )
             for hit in proto.hits
         ),
-        failures=_failures(proto.failures),
-        unindexed=_unindexed(proto.unindexed),
+        failures=failures(proto.failures),
+        unindexed=unindexed(proto.unindexed),
     )
 
 
@@ -280,14 +287,14 @@ def recalled_messages(proto: memories_pb2.RecallConversationResponse) -> models.
         hits=tuple(
             models.MessageHit(
                 message=message(hit.message),
-                explanation=_explanation(hit.explanation),
+                explanation=explanation(hit.explanation),
                 before=tuple(message(each) for each in hit.before),
                 after=tuple(message(each) for each in hit.after),
             )
             for hit in proto.hits
         ),
-        failures=_failures(proto.failures),
-        unindexed=_unindexed(proto.unindexed),
+        failures=failures(proto.failures),
+        unindexed=unindexed(proto.unindexed),
     )
 
 
@@ -311,6 +318,9 @@ def prompt(proto: prompt_pb2.AssemblePromptResponse) -> models.Prompt:
                 omitted_count=layer.omitted_count,
                 overlay_ids=tuple(layer.overlay_ids),
                 working=_working(layer.working) if layer.HasField("working") else None,
+                documents=tuple(map(_document_source, layer.documents)),
+                attractor_version=layer.attractor_version,
+                summary_version=layer.summary_version,
             )
             for layer in proto.layers
         ),
@@ -320,9 +330,19 @@ def prompt(proto: prompt_pb2.AssemblePromptResponse) -> models.Prompt:
         anthropic_messages=_prompt_messages(proto.anthropic_messages),
         token_count=proto.token_count,
         budget_tokens=proto.budget_tokens,
-        failures=_failures(proto.failures),
-        unindexed=_unindexed(proto.unindexed),
+        failures=failures(proto.failures),
+        unindexed=unindexed(proto.unindexed),
         system_prompt_revision=proto.system_prompt_revision,
+        exact_tokens=proto.exact_tokens,
+    )
+
+
+def _document_source(proto: prompt_pb2.DocumentSource) -> models.DocumentSource:
+    return models.DocumentSource(
+        type=names.DOCUMENT_TYPES.name(proto.type),
+        document_id=proto.document_id,
+        version=proto.version,
+        title=proto.title,
     )
 
 
@@ -333,67 +353,4 @@ def _working(proto: prompt_pb2.WorkingSources) -> models.WorkingSources:
         turn_id=proto.turn_id,
         result_count=proto.result_count,
         entries=tuple(proto.entries),
-    )
-
-
-def job(proto: jobs_pb2.Job) -> models.Job:
-    """A job."""
-    return models.Job(
-        id=proto.id,
-        type=proto.type,
-        agent_id=proto.agent_id,
-        subject=proto.subject,
-        state=names.JOB_STATES.name(proto.state),
-        attempt=proto.attempt,
-        max_attempts=proto.max_attempts,
-        progress=proto.progress,
-        error=proto.error,
-        create_time=time_of(proto, "create_time"),
-        update_time=time_of(proto, "update_time"),
-        finish_time=time_of(proto, "finish_time"),
-        not_before_time=time_of(proto, "not_before_time"),
-        lease_expire_time=time_of(proto, "lease_expire_time"),
-        result_ids=tuple(proto.result_ids),
-        revision=proto.revision,
-    )
-
-
-def _job_counts(proto: jobs_pb2.JobCounts) -> models.JobCounts:
-    return models.JobCounts(
-        queued=proto.queued,
-        running=proto.running,
-        failed=proto.failed,
-        dead=proto.dead,
-        succeeded=proto.succeeded,
-        cancelled=proto.cancelled,
-    )
-
-
-def job_update(proto: administration_pb2.WatchJobsResponse) -> models.JobUpdate:
-    """Jobs that changed."""
-    return models.JobUpdate(jobs=tuple(job(each) for each in proto.jobs), counts=_job_counts(proto.counts))
-
-
-def status(proto: administration_pb2.GetStatusResponse) -> models.Status:
-    """What the server is."""
-    return models.Status(
-        version=proto.version,
-        profile=proto.profile,
-        model_name=proto.model_name,
-        model_revision=proto.model_revision,
-        model_dimension=proto.model_dimension,
-        jobs=_job_counts(proto.jobs),
-    )
-
-
-def api_key(proto: administration_pb2.ApiKey) -> models.ApiKey:
-    """A key without its secret."""
-    return models.ApiKey(
-        id=proto.id,
-        display_name=proto.display_name,
-        role=names.KEY_ROLES.name(proto.role),
-        agent_ids=tuple(proto.agent_ids),
-        create_time=time_of(proto, "create_time"),
-        expire_time=time_of(proto, "expire_time"),
-        revoke_time=time_of(proto, "revoke_time"),
     )

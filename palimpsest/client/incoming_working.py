@@ -48,7 +48,9 @@ def checkpointed_call(proto: checkpoints_pb2.CheckpointedCall) -> models.Checkpo
         result = models.ResultPreview(
             content=proto.result.content, is_error=proto.result.is_error, cut=proto.result.cut
         )
-    return models.CheckpointedCall(call=tool_call(proto.call), result=result, round=proto.round)
+    return models.CheckpointedCall(
+        call=tool_call(proto.call), result=result, round=proto.round, said=proto.said
+    )
 
 
 def block(proto: context_pb2.ContextBlock) -> models.ContextBlock:

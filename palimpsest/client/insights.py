@@ -128,6 +128,7 @@ def _insight(proto: pb.Insight) -> models.Insight:
         source_ids=tuple(proto.source_ids),
         memory_id=proto.memory_id,
         kept=proto.kept,
+        stale=proto.stale,
         revision=proto.revision,
         create_time=incoming.time_of(proto, "create_time"),
         update_time=incoming.time_of(proto, "update_time"),

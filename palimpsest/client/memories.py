@@ -261,16 +261,24 @@ class MemoryCalls(Calls):
         *,
         budget_tokens: int = 0,
         author: str = "",
+        model: str = "",
+        attractor_version: int = 0,
         wait_for: Sequence[models.FreshnessToken | None] = (),
         timeout: float | None = None,
     ) -> models.Prompt:
-        """The prompt of the next turn for the user's new message. Budget 0: the server's default."""
+        """The prompt of the next turn for the user's new message. Budget 0: the server's default.
+
+        With a `model` whose tokenizer the server has, its tokens are counted. Attractor version 0: the pinned
+        one, else the newest.
+        """
         request = prompt_pb2.AssemblePromptRequest(
             agent_id=self._agent,
             conversation_id=conversation_id,
             message=message,
             budget_tokens=budget_tokens,
             author=author,
+            model=model,
+            attractor_version=attractor_version,
             wait_for=outgoing.tokens(wait_for),
         )
         answer = await self._transport.call(self._transport.stub.AssemblePrompt, request, timeout=timeout)

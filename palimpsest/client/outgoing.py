@@ -9,7 +9,7 @@ from google.protobuf.duration_pb2 import Duration
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from palimpsest import models
-from palimpsest.client.names import CHANNELS, ROLES
+from palimpsest.client.names import CHANNELS, INTERRUPTION_CAUSES, ROLES
 from palimpsest.common.v1 import recall_pb2, resources_pb2
 
 
@@ -57,6 +57,9 @@ def part(value: models.Part) -> resources_pb2.Part:
                 uri=value.uri, media_type=value.media_type, caption=value.caption
             )
             return resources_pb2.Part(attachment=attachment)
+        case models.Interruption():
+            cause = INTERRUPTION_CAUSES.optional(value.cause)
+            return resources_pb2.Part(interruption=resources_pb2.Interruption(cause=cause))
 
 
 def new_message(value: models.NewMessage) -> resources_pb2.NewMessage:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import time
 import uuid
 from collections.abc import AsyncGenerator, Callable
@@ -12,26 +13,34 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import grpc
 from google.protobuf.message import Message
 
+from palimpsest.chat.v1.chat_pb2_grpc import ChatServiceStub
 from palimpsest.client.failures import REQUEST_ID_KEY, is_described, to_error
 from palimpsest.client.policy import RetryPolicy, gateway_policy
+from palimpsest.derived.v1.derived_pb2_grpc import DerivedWorkServiceStub
 from palimpsest.documents.v1.documents_pb2_grpc import DocumentsServiceStub
 from palimpsest.errors import CallCancelledError, InternalError, PalimpsestError, UnavailableError
 from palimpsest.gateway.v1.gateway_pb2_grpc import GatewayServiceStub
 from palimpsest.graph.v1.graph_pb2_grpc import GraphServiceStub
 from palimpsest.history.v1.history_pb2_grpc import HistoryServiceStub
 from palimpsest.insight.v1.insight_pb2_grpc import InsightServiceStub
+from palimpsest.search.v1.search_pb2_grpc import SearchServiceStub
 from palimpsest.settings.v1.settings_pb2_grpc import SettingsServiceStub
 from palimpsest.state.v1.state_pb2_grpc import StateServiceStub
+from palimpsest.tools.v1.tools_pb2_grpc import ToolServiceStub
 from palimpsest.working.v1.working_pb2_grpc import WorkingMemoryServiceStub
 
 if TYPE_CHECKING:
+    from palimpsest.chat.v1.chat_pb2_grpc import ChatServiceAsyncStub
+    from palimpsest.derived.v1.derived_pb2_grpc import DerivedWorkServiceAsyncStub
     from palimpsest.documents.v1.documents_pb2_grpc import DocumentsServiceAsyncStub
     from palimpsest.gateway.v1.gateway_pb2_grpc import GatewayServiceAsyncStub
     from palimpsest.graph.v1.graph_pb2_grpc import GraphServiceAsyncStub
     from palimpsest.history.v1.history_pb2_grpc import HistoryServiceAsyncStub
     from palimpsest.insight.v1.insight_pb2_grpc import InsightServiceAsyncStub
+    from palimpsest.search.v1.search_pb2_grpc import SearchServiceAsyncStub
     from palimpsest.settings.v1.settings_pb2_grpc import SettingsServiceAsyncStub
     from palimpsest.state.v1.state_pb2_grpc import StateServiceAsyncStub
+    from palimpsest.tools.v1.tools_pb2_grpc import ToolServiceAsyncStub
     from palimpsest.working.v1.working_pb2_grpc import WorkingMemoryServiceAsyncStub
 
 RequestT = TypeVar("RequestT", bound=Message, contravariant=True)
@@ -74,6 +83,10 @@ class Stubs:
     settings: SettingsServiceAsyncStub
     insights: InsightServiceAsyncStub
     graph: GraphServiceAsyncStub
+    chat: ChatServiceAsyncStub
+    derived: DerivedWorkServiceAsyncStub
+    search: SearchServiceAsyncStub
+    tools: ToolServiceAsyncStub
 
 
 def new_request_id() -> str:
@@ -92,12 +105,15 @@ class Transport:
         timeout: float | None = None,
         retries: RetryPolicy | None = None,
         credentials: grpc.ChannelCredentials | None = None,
+        channel: grpc.aio.Channel | None = None,
     ) -> None:
+        """Over `channel` if one is given, which stays open; else over one of its own."""
         self.target = target
         self.retries = retries or gateway_policy().retries
         self._timeout = timeout
         self._timeouts = gateway_policy().timeouts
-        self._authorization: Metadata = (("authorization", f"Bearer {api_key}"),) if api_key else ()
+        self._authorization = _authorization(api_key)
+        self._given = channel
         self._credentials = credentials
         self._channel: grpc.aio.Channel | None = None
         self._stubs: Stubs | None = None
@@ -109,7 +125,7 @@ class Transport:
         if self._stubs is None:
             if self._closed:
                 raise RuntimeError("the client is closed")
-            channel = self._channel = self._open()
+            channel = self._given or self._own()
             self._stubs = Stubs(
                 gateway=GatewayServiceStub(channel),
                 history=HistoryServiceStub(channel),
@@ -119,6 +135,10 @@ class Transport:
                 settings=SettingsServiceStub(channel),
                 insights=InsightServiceStub(channel),
                 graph=GraphServiceStub(channel),
+                chat=ChatServiceStub(channel),
+                derived=DerivedWorkServiceStub(channel),
+                search=SearchServiceStub(channel),
+                tools=ToolServiceStub(channel),
             )
         return self._stubs
 
@@ -127,10 +147,20 @@ class Transport:
         """The gateway's own stub."""
         return self.stubs.gateway
 
-    def _open(self) -> grpc.aio.Channel:
-        if self._credentials is None:
-            return grpc.aio.insecure_channel(self.target, options=CHANNEL_OPTIONS)
-        return grpc.aio.secure_channel(self.target, self._credentials, options=CHANNEL_OPTIONS)
+    def with_key(self, api_key: str | None) -> Transport:
+        """One with another key over the same channel and stubs, which are this one's to close."""
+        self.stubs  # noqa: B018 - opens the channel, so that both have it
+        other = copy.copy(self)
+        other._authorization, other._channel = _authorization(api_key), None
+        return other
+
+    def _own(self) -> grpc.aio.Channel:
+        self._channel = (
+            grpc.aio.insecure_channel(self.target, options=CHANNEL_OPTIONS)
+            if self._credentials is None
+            else grpc.aio.secure_channel(self.target, self._credentials, options=CHANNEL_OPTIONS)
+        )
+        return self._channel
 
     async def close(self) -> None:
         """Ends running calls and the channel. Again is no change."""
@@ -207,12 +237,43 @@ class Transport:
             finally:
                 call.cancel()
 
+    async def streamed(
+        self, method: Callable[..., Any], request: Message, *, timeout: float | None = None
+    ) -> AsyncGenerator[Any, None]:
+        """Responses of a stream that comes to an end; called again only while nothing has come.
+
+        The timeout spans all of it; without one there is none.
+        """
+        deadline = None if timeout is None else time.monotonic() + timeout
+        request_id, attempt, begun = new_request_id(), 0, False
+        while True:
+            attempt += 1
+            left = None if deadline is None else max(deadline - time.monotonic(), 0.001)
+            call: Any = method(request, timeout=left, metadata=self.metadata(request_id))
+            try:
+                async for response in call:
+                    begun = True
+                    yield response
+                return
+            except grpc.aio.AioRpcError as failure:
+                error = to_error(failure, request_id)
+                delay = None if begun or self._closed else self.retries.delay(error, attempt)
+                if delay is None or (deadline is not None and time.monotonic() + delay >= deadline):
+                    raise error from failure
+            finally:
+                call.cancel()
+            await asyncio.sleep(delay)
+
     async def backoff(self, error: PalimpsestError, attempt: int) -> None:
         """Waits before a stream is opened again; raises the error when there is no point in that."""
         delay = self.retries.delay(error, attempt)
         if delay is None:
             raise error
         await asyncio.sleep(delay)
+
+
+def _authorization(api_key: str | None) -> Metadata:
+    return (("authorization", f"Bearer {api_key}"),) if api_key else ()
 
 
 def _passing(error: PalimpsestError, failure: grpc.aio.AioRpcError) -> PalimpsestError:

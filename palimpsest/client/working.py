@@ -114,7 +114,7 @@ class WorkingCalls(Calls):
 
 
 def _checkpointed_call(value: models.CheckpointedCall) -> checkpoints_pb2.CheckpointedCall:
-    made = checkpoints_pb2.CheckpointedCall(call=outgoing.tool_call(value.call))
+    made = checkpoints_pb2.CheckpointedCall(call=outgoing.tool_call(value.call), said=value.said)
     if value.result is not None:
         made.result.content, made.result.is_error = value.result.content, value.result.is_error
         made.result.SetInParent()

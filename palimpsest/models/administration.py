@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from palimpsest.models.names import JobState, KeyRole
+from palimpsest.models.names import JobState, KeyChangeKind, KeyRole
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +28,8 @@ class Job:
     lease_expire_time: datetime | None
     result_ids: tuple[str, ...]
     revision: int
+    engine: str
+    """What did it, where there is a choice; see docs/models.md."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,11 +80,28 @@ class ApiKey:
     create_time: datetime | None
     expire_time: datetime | None
     revoke_time: datetime | None
+    rotate_time: datetime | None = None
+    """When it got its present secret; None if that is its first."""
+    previous_secret_expire_time: datetime | None = None
+    """From when the secret before the present one no longer works; None if there was none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreatedKey:
-    """A new key and its secret, which is shown only here."""
+    """A key and its new secret, which is shown only here."""
 
     key: ApiKey
     secret: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyChange:
+    """Who did what to which key, and when.
+
+    `subject` is "key:" and the id of a key, "jwt:" and the subject of a token, or "start".
+    """
+
+    key_id: str
+    kind: KeyChangeKind
+    subject: str
+    time: datetime | None

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from palimpsest.models.names import Role
+from palimpsest.models.names import InterruptionCause, Role
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +89,14 @@ class Attachment:
     caption: str = ""
 
 
-Part = TextPart | ToolCall | ToolResult | Attachment
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interruption:
+    """That the message broke off here, and why; None where that is not known."""
+
+    cause: InterruptionCause | None = None
+
+
+Part = TextPart | ToolCall | ToolResult | Attachment | Interruption
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,8 @@ class Insight:
     """What was worked out of an agent's days; `state` is a goal's, None for others.
 
     `contact_id` is "" for agent-wide, `memory_id` the memory that tells of it ("" for none). `kept` says that
-    a caller changed it, so that reflection leaves it as it is.
+    a caller changed it, so that reflection leaves it as it is; `stale` that something it came from changed,
+    so that it will be worked out again.
     """
 
     id: str
@@ -31,6 +32,7 @@ class Insight:
     revision: int
     create_time: datetime | None
     update_time: datetime | None
+    stale: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

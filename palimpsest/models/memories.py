@@ -9,6 +9,7 @@ from datetime import datetime
 from palimpsest.models.conversations import FreshnessToken, Message, MessageRef
 from palimpsest.models.names import (
     Channel,
+    DocumentType,
     FactType,
     LayerKind,
     MemoryKind,
@@ -228,8 +229,21 @@ class WorkingSources:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentSource:
+    """A derived document of which a prompt shows a part; `version` is 0 for a branch, which has none."""
+
+    type: DocumentType
+    document_id: str
+    version: int
+    title: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Layer:
-    """A part of the prompt with a share of the budget, and where it came from."""
+    """A part of the prompt with a share of the budget, and where it came from.
+
+    Versions are 0 where nothing of the attractor, or of the rolling summary, is shown.
+    """
 
     kind: LayerKind
     text: str
@@ -240,6 +254,9 @@ class Layer:
     omitted_count: int
     overlay_ids: tuple[str, ...]
     working: WorkingSources | None
+    documents: tuple[DocumentSource, ...] = ()
+    attractor_version: int = 0
+    summary_version: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -256,7 +273,10 @@ class PromptMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
-    """The prompt of the next turn as one text, as OpenAI's messages, as Anthropic's system and turns."""
+    """The prompt of the next turn as one text, as OpenAI's messages, as Anthropic's system and turns.
+
+    `exact_tokens`: whether tokens are those of the model's tokenizer rather than an estimate.
+    """
 
     layers: tuple[Layer, ...]
     text: str
@@ -268,3 +288,4 @@ class Prompt:
     failures: tuple[ChannelFailure, ...]
     unindexed: tuple[Unindexed, ...]
     system_prompt_revision: int
+    exact_tokens: bool = False

@@ -26,6 +26,8 @@ MemorySource = Literal["turn", "pre_compaction", "reflection", "explicit", "cons
 Channel = Literal["vector", "keyword", "key", "messages", "hyde", "remote"]
 SearchMode = Literal["semantic", "keyword", "hybrid"]
 SearchScope = Literal["contact", "conversation", "all"]
+DocumentScope = Literal["contact", "all"]
+DocumentType = Literal["summary", "page", "branch", "theme"]
 LayerKind = Literal["system", "facts", "working", "history", "retrieved", "message"]
 WindowMode = Literal["auto", "full"]
 ContextKind = Literal["readonly", "writable", "searchable", "loadable"]
@@ -43,4 +45,16 @@ ReindexState = Literal["running", "done"]
 DataFlow = Literal["local_only", "allow_partner"]
 Provider = Literal["local", "remote"]
 KeyRole = Literal["reader", "writer", "admin", "operator"]
+KeyChangeKind = Literal["created", "rotated", "revoked"]
+InterruptionCause = Literal["reader_left", "deadline", "failed", "limit_exceeded", "stopped"]
+ModelTier = Literal["fast", "standard", "deep"]
+NoTextReason = Literal[
+    "not_asked",
+    "no_evidence",
+    "model_not_configured",
+    "data_flow_refused",
+    "limit_exceeded",
+    "model_failed",
+    "uncited",
+]
 UnindexedState = Literal["pending", "dead"]

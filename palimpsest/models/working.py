@@ -41,11 +41,15 @@ class ResultPreview:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckpointedCall:
-    """A tool call of an open turn; without a result it is pending. The server gives `round`."""
+    """A tool call of an open turn; without a result it is pending. The server gives `round`.
+
+    `said` is what the assistant said right before it.
+    """
 
     call: ToolCall
     result: ResultPreview | None = None
     round: int = 0
+    said: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
