@@ -24,19 +24,29 @@ from services.compactor.config import CompactorSettings
 from services.embedder.bootstrap import build as build_embedder
 from services.embedder.config import EmbedderSettings, ModelChoice
 from services.gateway.bootstrap import build as build_gateway
+from services.gateway.chats import AS_CONFIGURED, ChatChoices
 from services.gateway.config import GatewaySettings
 from services.kit.channels import MAX_MESSAGE_BYTES, Channels
 from services.kit.errors import StartupError
 from services.kit.identity import TokenSigner
 from services.kit.inprocess import InProcessServer
 from services.kit.metrics import Metrics
-from services.kit.serving import SERVICES, Service, interceptor, listening, outgoing, stop_signal
+from services.kit.serving import (
+    SERVICES,
+    Service,
+    interceptor,
+    listening,
+    outgoing,
+    stop_signal,
+    web_listening,
+)
 from services.memory.episodic.bootstrap import build as build_episodic
 from services.memory.episodic.config import EpisodicSettings
 from services.memory.semantic.bootstrap import build as build_semantic
 from services.memory.semantic.config import SemanticSettings
 
 DEFAULT_PORT = 7777
+DEFAULT_HTTP_PORT = 7778
 LOCK_FILE = "lock"
 ENDPOINT_FILE = "endpoint.json"
 SECRET_BYTES = 32
@@ -51,24 +61,28 @@ def run(
     model_dir: Path | None = None,
     next_model_dir: Path | None = None,
     metrics_port: int | None = None,
-    on_ready: Callable[[str], None],
+    http_port: int | None = None,
+    on_ready: Callable[[str, str], None],
 ) -> None:
-    """Serves until SIGTERM or SIGINT; `on_ready` is told the address. Raises StartupError.
+    """Serves until SIGTERM or SIGINT; `on_ready` is told the address and the URL. Raises StartupError.
+
+    JSON over HTTP is served on `http_port`, 0 for a free one; by default on DEFAULT_HTTP_PORT, or a free one
+    where that is taken.
 
     With a `next_model_dir`, everything is indexed by that model too, which takes over then (S-17).
     With a `metrics_port`, Prometheus metrics of all five services are at http://host:metrics_port/metrics.
     """
     models = _models(data_dir, model_dir, next_model_dir)
-    asyncio.run(_run(data_dir, host, port, models, metrics_port, on_ready))
+    asyncio.run(_run(data_dir, host, (port, http_port), models, metrics_port, on_ready))
 
 
 async def _run(
     data_dir: Path,
     host: str,
-    port: int,
+    ports: tuple[int, int | None],
     models: EmbedderSettings,
     metrics_port: int | None,
-    on_ready: Callable[[str], None],
+    on_ready: Callable[[str, str], None],
 ) -> None:
     async with AsyncExitStack() as stack:
         lock_data(data_dir, stack)
@@ -77,14 +91,41 @@ async def _run(
         if metrics_port is not None:
             metrics.serve(host, metrics_port, stack.enter_context(ExitStack()))
         gateway = await compose(data_dir, secret, metrics, stack, models=models)
-        address = f"{host}:{port}"
+        address = f"{host}:{ports[0]}"
         stop = stop_signal()
-        async with listening(gateway, secret, metrics, address, drain_seconds=DRAIN_SECONDS) as bound:
-            target = f"{host}:{bound}"
-            publish_endpoint(data_dir, target, stack)
-            structlog.get_logger("embedded").info("serving", target=target)
-            on_ready(target)
+        async with (
+            listening(gateway, secret, metrics, address, drain_seconds=DRAIN_SECONDS) as bound,
+            AsyncExitStack() as beside,
+        ):
+            http = await _serve_http(gateway, secret, metrics, host, ports[1], beside)
+            target, url = f"{host}:{bound}", f"http://{host}:{http}"
+            publish_endpoint(data_dir, target, stack, url=url)
+            structlog.get_logger("embedded").info("serving", target=target, url=url)
+            on_ready(target, url)
             await stop.wait()
+
+
+async def _serve_http(
+    gateway: Service, secret: bytes, metrics: Metrics, host: str, port: int | None, stack: AsyncExitStack
+) -> int:
+    """Serves HTTP until the stack is left.
+
+    Returns the port: the one named, else that of the settings, else the default or a free one. Raises
+    StartupError.
+    """
+    assert gateway.web is not None
+    wanted = gateway.web.port if port is None else port
+
+    async def serve(number: int) -> int:
+        web = web_listening(gateway, secret, metrics, host, number, drain_seconds=DRAIN_SECONDS)
+        return await stack.enter_async_context(web)
+
+    if wanted is not None:
+        return await serve(wanted)
+    try:
+        return await serve(DEFAULT_HTTP_PORT)
+    except StartupError:
+        return await serve(0)
 
 
 async def compose(
@@ -95,10 +136,12 @@ async def compose(
     *,
     models: EmbedderSettings | None = None,
     embedder: Service | None = None,
+    chat: ChatChoices = AS_CONFIGURED,
 ) -> Service:
     """Builds the five services, wires them in process, and returns the gateway's, ready to be served.
 
-    `embedder` takes the place of the one that `models` would give: by default, that of the environment.
+    `embedder` takes the place of the one that `models` would give, `chat` that of what chats use: by default,
+    both are those of the environment.
     """
     servers = {name: InProcessServer(max_message_bytes=MAX_MESSAGE_BYTES) for name in SERVICES}
     signer = TokenSigner(secret)
@@ -119,7 +162,9 @@ async def compose(
     mount(await build_episodic(EpisodicSettings(data_dir=data_dir), channels, stack))
     mount(await build_semantic(SemanticSettings(data_dir=data_dir), channels, stack))
     mount(await build_compactor(CompactorSettings(data_dir=data_dir), channels, stack))
-    gateway = await build_gateway(GatewaySettings(data_dir=data_dir, profile="embedded"), channels, stack)
+    gateway = await build_gateway(
+        GatewaySettings(data_dir=data_dir, profile="embedded"), channels, stack, chat=chat
+    )
     # The others ask it for settings; its metrics are registered where it listens.
     mount(replace(gateway, collectors=()))
     return gateway
@@ -149,10 +194,10 @@ def lock_data(data_dir: Path, stack: AsyncExitStack) -> None:
         raise StartupError(f"the data folder {data_dir} is in use by another palimpsest") from error
 
 
-def publish_endpoint(data_dir: Path, target: str, stack: AsyncExitStack) -> None:
+def publish_endpoint(data_dir: Path, target: str, stack: AsyncExitStack, *, url: str = "") -> None:
     """Writes where the suite listens, for clients on this machine; removed when the stack is left."""
     path = data_dir / ENDPOINT_FILE
     draft = path.with_suffix(".tmp")
-    draft.write_text(json.dumps({"target": target, "pid": os.getpid()}) + "\n", "utf-8")
+    draft.write_text(json.dumps({"target": target, "pid": os.getpid(), "url": url}) + "\n", "utf-8")
     draft.replace(path)
     stack.callback(path.unlink, missing_ok=True)

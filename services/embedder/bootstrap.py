@@ -19,12 +19,12 @@ from services.embedder.app.models import Models
 from services.embedder.app.policy import EMBEDDING, PartnerEmbedder
 from services.embedder.app.ports import EmbeddingBackend
 from services.embedder.config import EmbedderSettings, ModelChoice
-from services.embedder.rpc.servicer import ROLES, EmbedderServicer
+from services.embedder.rpc.servicer import DESCRIPTOR, EmbedderServicer
 from services.kit.channels import Channels
 from services.kit.errors import StartupError
 from services.kit.policy import Bounded, DataFlow, Gate
 from services.kit.policy_client import GatewayPolicies, Refusals
-from services.kit.serving import Service, background
+from services.kit.serving import Service, background, roles_of
 
 CACHE_KEY_BYTES = 32
 
@@ -48,9 +48,9 @@ async def build(settings: EmbedderSettings, channels: Channels | None, stack: As
         return True  # the model is loaded, or there would be no service
 
     return Service(
-        name="palimpsest.embedder.v1.EmbedderService",
+        name=DESCRIPTOR.full_name,
         add=add,
-        roles=ROLES,
+        roles=roles_of(DESCRIPTOR),
         ready=ready,
         collectors=collectors,
     )

@@ -38,12 +38,6 @@ def current_principal() -> Principal:
     return call.principal
 
 
-def current_request_id() -> str:
-    """The id that ties together the log lines of a request; "" outside of one."""
-    call = _call.get()
-    return call.request_id if call else ""
-
-
 def time_remaining() -> float | None:
     """Seconds until the call's deadline (0 at the least); None without one."""
     call = _call.get()

@@ -36,6 +36,9 @@ class Reason(StrEnum):
     UNKNOWN_METHOD = "UNKNOWN_METHOD"
     CANCELLED = "CANCELLED"
     DATA_FLOW_REFUSED = "DATA_FLOW_REFUSED"
+    TURN_RUNNING = "TURN_RUNNING"
+    MODEL_NOT_CONFIGURED = "MODEL_NOT_CONFIGURED"
+    RATE_LIMITED = "RATE_LIMITED"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,6 +164,18 @@ class LimitExceeded(PalimpsestError):
     reason = Reason.LIMIT_EXCEEDED
 
 
+class RateLimited(LimitExceeded):
+    """The tenant is over one of its budgets."""
+
+    reason = Reason.RATE_LIMITED
+
+    def __init__(self, limit: str, retry_after: float | None) -> None:
+        """`limit` names the budget; None where waiting does not help."""
+        super().__init__(
+            f"over the budget {limit}", metadata={"limit": limit}, retry_after=retry_after
+        )
+
+
 class CredentialInvalid(PalimpsestError):
     """The credential is missing, unknown, expired or revoked."""
 
@@ -207,6 +222,18 @@ class DataFlowRefused(PalimpsestError):
     """The tenant's data flow lets no text leave."""
 
     reason = Reason.DATA_FLOW_REFUSED
+
+
+class TurnRunning(PalimpsestError):
+    """Another turn of this conversation runs; try again later, or wait for it."""
+
+    reason = Reason.TURN_RUNNING
+
+
+class ModelNotConfigured(PalimpsestError):
+    """This deployment has no model for this tier."""
+
+    reason = Reason.MODEL_NOT_CONFIGURED
 
 
 class StartupError(Exception):

@@ -1,7 +1,7 @@
 """The one server interceptor: what happens around every call, in order.
 
-Request id, error mapping, metrics and log, authentication, role, deadline; then each message that comes
-in is checked before the handler sees it.
+Request id, error mapping, metrics and log, authentication, role, deadline, budgets; then each message that
+comes in is checked before the handler sees it.
 """
 
 from __future__ import annotations
@@ -19,8 +19,10 @@ import structlog
 from google.protobuf.message import DecodeError, Message
 
 from services.kit import context as calls
+from services.kit.admission import Admission, Unlimited
 from services.kit.context import CallInfo
 from services.kit.errors import (
+    CredentialInvalid,
     DeadlineExceeded,
     DependencyDown,
     Internal,
@@ -29,10 +31,11 @@ from services.kit.errors import (
     PalimpsestError,
     UnknownMethod,
 )
-from services.kit.identity import Authenticator, Principal, Role
+from services.kit.identity import AUTHORIZATION, Authenticator, Principal, Role, check_one_credential
 from services.kit.ids import new_id
 from services.kit.metrics import Metrics
 from services.kit.status import DETAILS_KEY, REQUEST_ID_KEY, to_status
+from services.kit.tenants import SYSTEM_TENANT
 from services.kit.validation import check_request
 
 OPEN_PREFIXES = ("/grpc.health.v1.Health/", "/grpc.reflection.")
@@ -61,10 +64,13 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
         timeouts: Mapping[str, float],
         metrics: Metrics,
         authenticators: Mapping[str, Authenticator] | None = None,
+        admission: Admission | None = None,
     ) -> None:
-        """`authenticators` are those of methods whose callers are others than everybody's."""
+        """`authenticators` are those of methods whose callers are others than everybody's; without an
+        `admission`, callers may call as much as they like."""
         self._authenticator = authenticator
         self._authenticators = authenticators or {}
+        self._admission = admission or Unlimited()
         self._roles = roles
         self._timeouts = timeouts
         self._metrics = metrics
@@ -91,32 +97,33 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
 
     def _wrap(self, method: str, handler: Handler) -> Handler:
         inner: Any = handler
+        streaming: bool = inner.response_streaming
         coding = {
             "request_deserializer": _reading(inner.request_deserializer),
             "response_serializer": inner.response_serializer,
         }
 
         async def unary(request: Incoming, context: Context) -> Any:
-            async with self._guard(method, context) as principal:
+            async with self._guard(method, context, streaming) as principal:
                 _check(request, principal)
                 return await inner.unary_unary(request, context)
 
         async def unary_stream(request: Incoming, context: Context) -> AsyncIterator[Any]:
-            async with self._guard(method, context) as principal:
+            async with self._guard(method, context, streaming) as principal:
                 _check(request, principal)
                 async for response in _responses(inner.unary_stream(request, context)):
                     yield response
 
         async def stream_unary(requests: AsyncIterator[Incoming], context: Context) -> Any:
-            async with self._guard(method, context) as principal:
+            async with self._guard(method, context, streaming) as principal:
                 return await inner.stream_unary(_checked(requests, principal), context)
 
         async def stream_stream(requests: AsyncIterator[Incoming], context: Context) -> AsyncIterator[Any]:
-            async with self._guard(method, context) as principal:
+            async with self._guard(method, context, streaming) as principal:
                 async for response in _responses(inner.stream_stream(_checked(requests, principal), context)):
                     yield response
 
-        match (inner.request_streaming, inner.response_streaming):
+        match (inner.request_streaming, streaming):
             case (False, False):
                 return grpc.unary_unary_rpc_method_handler(unary, **coding)
             case (False, True):
@@ -127,15 +134,17 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
                 return grpc.stream_stream_rpc_method_handler(stream_stream, **coding)
 
     @asynccontextmanager
-    async def _guard(self, method: str, context: Context) -> AsyncIterator[Principal]:
+    async def _guard(self, method: str, context: Context, streaming: bool) -> AsyncIterator[Principal]:
         started = time.monotonic()
-        metadata: Mapping[str, Any] = dict(context.invocation_metadata() or ())
+        pairs = tuple(context.invocation_metadata() or ())
+        metadata: Mapping[str, Any] = dict(pairs)
         request_id = _request_id(metadata)
         context.set_trailing_metadata(((REQUEST_ID_KEY, request_id),))
         code = grpc.StatusCode.OK.name
         failure: PalimpsestError | None = None
         try:
             async with asyncio.timeout(self._default_timeout(method, context)):
+                check_one_credential(pairs)
                 principal = await self._admit(method, metadata)
                 # Each call has a task of its own, so the variable needs no reset.
                 calls.enter(
@@ -145,7 +154,8 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
                         deadline=_deadline(context, started, self._timeouts.get(method)),
                     )
                 )
-                yield principal
+                async with self._admission.enter(principal, streaming=streaming):
+                    yield principal
         except PalimpsestError as error:
             failure = error
         except TimeoutError:
@@ -176,6 +186,8 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
     async def _admit(self, method: str, metadata: Mapping[str, Any]) -> Principal:
         authenticator = self._authenticators.get(method, self._authenticator)
         principal = await authenticator.authenticate(metadata)
+        if principal.tenant == SYSTEM_TENANT and principal.role is not Role.SERVICE:
+            raise CredentialInvalid
         least = self._roles.get(method)
         if least is None:
             raise UnknownMethod
@@ -238,9 +250,12 @@ async def _checked(requests: AsyncIterator[Incoming], principal: Principal) -> A
 
 
 def _request_id(metadata: Mapping[str, Any]) -> str:
+    """The caller's, if it is short, of one line, and doesn't hold the credential: it goes into logs (X-3)."""
     given = metadata.get(REQUEST_ID_KEY, "")
     if isinstance(given, str) and 0 < len(given) <= MAX_REQUEST_ID and given.isprintable():
-        return given
+        credential = metadata.get(AUTHORIZATION, "").partition(" ")[2]
+        if not credential or credential not in given:
+            return given
     return f"{random.getrandbits(128):032x}"  # it need not be unguessable
 
 

@@ -155,7 +155,7 @@ class Relay:
     async def run(self) -> None:
         """Relays until cancelled; failures are retried with growing pauses.
 
-        Rows that the ledger refuses are tried again with the next ones, or after a while.
+        Rows that the ledger refuses are tried again after CLAIM_SECONDS.
         """
         pause = FIRST_RETRY_SECONDS
         while True:
@@ -170,10 +170,11 @@ class Relay:
                 pause = min(pause * 2, MAX_RETRY_SECONDS)
 
     async def relay_once(self) -> bool:
-        """Hands over one batch; False when there was nothing that the ledger takes.
+        """Hands over one batch; False when there was none.
 
-        A tenant's rows that it refuses are given back, and are no other tenant's affair. Raises what Enqueue
-        raised when the ledger does not answer, likewise.
+        Rows that it refuses keep no other from it: of a tenant's rows they are found by halving, and stay
+        claimed for CLAIM_SECONDS, so that what lies behind them has its turn. Raises what Enqueue raised when
+        the ledger does not answer; then all that was not handed over is given back.
         """
         self._awake.clear()
         rows = await self._outbox.claim(BATCH)
@@ -181,27 +182,36 @@ class Relay:
         for row in rows:
             by_tenant[row.tenant].append(row)
         handed: list[OutboxRow] = []
-        left = dict(by_tenant)
+        tried: set[int] = set()
         try:
             for tenant, theirs in by_tenant.items():
-                if await self._accepted(tenant, theirs):
-                    handed += left.pop(tenant)
+                await self._hand_over(tenant, theirs, handed, tried)
         finally:
             if handed:
                 await self._outbox.settle(handed)
+            left = [row for row in rows if row.id not in tried]
             if left:
-                await self._outbox.release([row for theirs in left.values() for row in theirs])
-        return bool(handed)
+                await self._outbox.release(left)
+        return bool(tried)
 
-    async def _accepted(self, tenant: str, rows: Sequence[OutboxRow]) -> bool:
+    async def _hand_over(
+        self, tenant: str, rows: Sequence[OutboxRow], handed: list[OutboxRow], tried: set[int]
+    ) -> None:
+        """All rows that the ledger takes; `tried` has their ids, and those of rows that it refuses."""
         try:
             await self._enqueue(tenant, rows)
         except (DependencyDown, DeadlineExceeded, Overloaded):
             raise
         except PalimpsestError as error:
-            self._log.error("relay_refused", reason=error.reason, rows=len(rows))
-            return False
-        return True
+            if len(rows) > 1:
+                middle = len(rows) // 2
+                for half in (rows[:middle], rows[middle:]):
+                    await self._hand_over(tenant, half, handed, tried)
+                return
+            self._log.error("relay_refused", reason=error.reason, type=rows[0].job.type)
+        else:
+            handed += rows
+        tried.update(row.id for row in rows)
 
     async def _enqueue(self, tenant: str, rows: Sequence[OutboxRow]) -> None:
         jobs = [

@@ -11,7 +11,7 @@ import socket
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import grpc
@@ -23,14 +23,17 @@ from grpc_reflection.v1alpha import reflection
 from palimpsest.common.v1 import roles_pb2
 from prometheus_client.registry import Collector
 
+from services.kit.admission import Admission
 from services.kit.channels import CHANNEL_OPTIONS, MAX_MESSAGE_BYTES, Channels, ServiceChannel
 from services.kit.errors import StartupError
 from services.kit.identity import Authenticator, Role, TokenSigner, TokenVerifier
+from services.kit.inprocess import InProcessServer
 from services.kit.interceptors import CallInterceptor
 from services.kit.logs import configure_logging
 from services.kit.metrics import Metrics
 from services.kit.settings import ServiceSettings
 from services.kit.timeouts import method_timeouts, service_config
+from services.kit.web import Web, serving_web
 
 SERVICES = ("embedder", "episodic", "semantic", "compactor", "gateway")
 MIN_SECRET_BYTES = 32
@@ -41,6 +44,9 @@ GARBAGE_THRESHOLDS = (50_000, 20, 50)
 SERVER_OPTIONS = (
     ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),
     ("grpc.max_send_message_length", MAX_MESSAGE_BYTES),
+    # Headers of a call: a token of 8 KiB and all else (G-9). Beyond the second bound it is refused at once.
+    ("grpc.max_metadata_size", 16 * 1024),
+    ("grpc.absolute_max_metadata_size", 32 * 1024),
     ("grpc.so_reuseport", 0),  # a port in use is an error, not a second listener
     ("grpc.http2.min_ping_interval_without_data_ms", 10_000),
     ("grpc.keepalive_permit_without_calls", 1),
@@ -77,8 +83,17 @@ class Service:
     authenticator: Authenticator | None = None
     """Who its callers are; None: other services, by their signed tokens (SV-6)."""
 
+    admission: Admission | None = None
+    """What its callers may use; None: as much as they like."""
+
     collectors: tuple[Collector, ...] = ()
     """Its own metrics, beside those that every service has."""
+
+    web: Web | None = None
+    """Its HTTP face, beside gRPC."""
+
+    stopping: Callable[[float], None] = lambda _seconds: None
+    """Told when it begins to stop, perhaps twice, and how many seconds its calls have to end."""
 
     @property
     def all_faces(self) -> tuple[Face, ...]:
@@ -128,6 +143,7 @@ def interceptor(service: Service, secret: bytes, metrics: Metrics) -> CallInterc
         },
         timeouts=method_timeouts(service_config(service.short_name)),
         metrics=metrics,
+        admission=service.admission,
     )
 
 
@@ -164,8 +180,29 @@ async def listening(
         yield port
     finally:
         watcher.cancel()
+        service.stopping(drain_seconds)
         await checker.enter_graceful_shutdown()
         await server.stop(drain_seconds)
+
+
+@asynccontextmanager
+async def web_listening(
+    service: Service, secret: bytes, metrics: Metrics, host: str, port: int, *, drain_seconds: float
+) -> AsyncIterator[int]:
+    """Serves the service's HTTP face on `host` (port 0 for a free one) until left; yields the port.
+
+    Its calls are those of a socket, with the same interceptor, in this process. Raises StartupError.
+    """
+    assert service.web is not None
+    server = InProcessServer(max_message_bytes=MAX_MESSAGE_BYTES)
+    server.add_interceptor(interceptor(replace(service, collectors=()), secret, metrics))
+    service.add_to(server)
+    app = service.web.make(server.channel())
+    async with serving_web(app, host, port, drain_seconds=drain_seconds) as bound:
+        try:
+            yield bound
+        finally:
+            service.stopping(drain_seconds)
 
 
 class _Generic:
@@ -297,7 +334,16 @@ async def _run(settings: S, build: Build[S]) -> None:
         if settings.metrics_port is not None:
             metrics.serve(settings.host, settings.metrics_port, stack.enter_context(ExitStack()))
         stop = stop_signal()
-        async with listening(service, secret, metrics, address, drain_seconds=settings.drain_seconds) as port:
+        drain = settings.drain_seconds
+        async with (
+            listening(service, secret, metrics, address, drain_seconds=drain) as port,
+            AsyncExitStack() as beside,
+        ):
+            if service.web is not None and service.web.port is not None:
+                web = web_listening(
+                    service, secret, metrics, settings.host, service.web.port, drain_seconds=drain
+                )
+                log.info("serving_http", port=await beside.enter_async_context(web))
             log.info("serving", service=service.name, port=port)
             await stop.wait()
         log.info("stopped", service=service.name)

@@ -28,7 +28,8 @@ Synchronous = Literal["FULL", "NORMAL"]
 
 MAX_GROUP = 512  # writes that share a transaction
 BUSY_TIMEOUT_MS = 5_000
-CACHE_KIB = 8_192
+CACHE_KIB = 8_192  # of the connection that writes, whose pages are changed again and again
+READER_CACHE_KIB = 2_048  # there are two for each file; what is read again is in the system's cache (P-16)
 CHECKPOINT_PAGES = 4_000  # 16 MiB of WAL: appends to many conversations touch the same pages again and again
 MISTAKE = "SQLITE_ERROR"  # a statement that SQLite doesn't understand, e.g. of a column that isn't there
 _NO_ROWS: Sequence[Row] = ()
@@ -261,6 +262,7 @@ def _connect(path: Path, synchronous: Synchronous = "FULL") -> sqlite3.Connectio
 def _connect_reader(path: Path) -> sqlite3.Connection:
     connection = _connect(path)
     connection.execute("PRAGMA query_only = ON")
+    connection.execute(f"PRAGMA cache_size = -{READER_CACHE_KIB}")
     return connection
 
 

@@ -32,6 +32,7 @@ CODE_OF_REASON: Final[Mapping[Reason, grpc.StatusCode]] = {
     Reason.VERSION_CONFLICT: grpc.StatusCode.ABORTED,
     Reason.OVERLOADED: grpc.StatusCode.RESOURCE_EXHAUSTED,
     Reason.LIMIT_EXCEEDED: grpc.StatusCode.RESOURCE_EXHAUSTED,
+    Reason.RATE_LIMITED: grpc.StatusCode.RESOURCE_EXHAUSTED,
     Reason.CREDENTIAL_INVALID: grpc.StatusCode.UNAUTHENTICATED,
     Reason.NOT_ALLOWED: grpc.StatusCode.PERMISSION_DENIED,
     Reason.DEPENDENCY_DOWN: grpc.StatusCode.UNAVAILABLE,
@@ -40,6 +41,8 @@ CODE_OF_REASON: Final[Mapping[Reason, grpc.StatusCode]] = {
     Reason.UNKNOWN_METHOD: grpc.StatusCode.UNIMPLEMENTED,
     Reason.CANCELLED: grpc.StatusCode.CANCELLED,
     Reason.DATA_FLOW_REFUSED: grpc.StatusCode.FAILED_PRECONDITION,
+    Reason.TURN_RUNNING: grpc.StatusCode.ABORTED,
+    Reason.MODEL_NOT_CONFIGURED: grpc.StatusCode.FAILED_PRECONDITION,
 }
 
 _CLASS_OF_REASON: Final[Mapping[Reason, type[PalimpsestError]]] = {

@@ -10,6 +10,8 @@ from google.protobuf.timestamp_pb2 import Timestamp
 Clock = Callable[[], datetime]
 
 NANOS_PER_SECOND = 1_000_000_000
+MICROS_PER_SECOND = 1_000_000
+NANOS_PER_MICRO = 1000
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
 
@@ -23,8 +25,13 @@ def to_timestamp(moment: datetime | None) -> Timestamp | None:
     """As protobuf; None stays None (an unset field)."""
     if moment is None:
         return None
-    seconds, micros = divmod(to_micros(moment), 1_000_000)
-    return Timestamp(seconds=seconds, nanos=micros * 1000)
+    return micros_to_timestamp(to_micros(moment))
+
+
+def micros_to_timestamp(micros: int) -> Timestamp:
+    """As protobuf, from microseconds since 1970."""
+    seconds, rest = divmod(micros, MICROS_PER_SECOND)
+    return Timestamp(seconds=seconds, nanos=rest * NANOS_PER_MICRO)
 
 
 def from_timestamp(stamp: Timestamp) -> datetime:

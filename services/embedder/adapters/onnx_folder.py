@@ -25,6 +25,8 @@ DEFAULT_MAX_TOKENS = 512  # BERT's positions, where no manifest says otherwise
 PROBE = "dimension"
 TOKENS_PER_RUN = 256
 """Attention grows with the square of a text, padding with a run: short runs take and hold less (P-9)."""
+GIVE_BACK = ("memory.enable_memory_arena_shrinkage", "cpu:0")
+"""Has a run give back what the runtime's pool took for it."""
 
 
 class OnnxFolder:
@@ -32,6 +34,10 @@ class OnnxFolder:
 
     A run has one thread, and several runs go side by side: threads that share a run wait for each other at
     every step of it, which takes a sixth more of the processors, and far more time once these are busy.
+
+    What a run works on lies in the runtime's own pool, which keeps it for the next one. Among what lives
+    long, such as cached vectors, it would leave holes that the allocator cannot close (P-16). A text so long
+    that its run passes TOKENS_PER_RUN has the pool give back what it took (P-9).
     """
 
     def __init__(self, session: Any, tokenizer: Any, description: ModelDescription, threads: int) -> None:
@@ -40,6 +46,8 @@ class OnnxFolder:
         self._tokenizer = tokenizer
         self._inputs = {node.name for node in session.get_inputs()}
         self._executor = ThreadPoolExecutor(threads, thread_name_prefix="onnx")
+        self._once = onnxruntime.RunOptions()
+        self._once.add_run_config_entry(*GIVE_BACK)
 
     @classmethod
     def load(cls, folder: Path, *, threads: int = 0, dimension: int | None = None) -> OnnxFolder:
@@ -139,7 +147,8 @@ class OnnxFolder:
         if "token_type_ids" in self._inputs:
             feed["token_type_ids"] = np.zeros_like(ids)
         try:
-            output = np.asarray(self._session.run(None, feed)[0], dtype=np.float32)
+            options = self._once if ids.size > TOKENS_PER_RUN else None
+            output = np.asarray(self._session.run(None, feed, options)[0], dtype=np.float32)
         except Exception as error:  # the runtime's errors share no base class
             raise DependencyDown("the model failed") from error
         if output.ndim == 3:
@@ -171,7 +180,7 @@ def _session(path: Path) -> Any:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
-    options.enable_cpu_mem_arena = False  # gives memory back after a large batch (P-9)
+    options.enable_cpu_mem_arena = True  # the pool; see OnnxFolder
     options.log_severity_level = 3
     try:
         return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])

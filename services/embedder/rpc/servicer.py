@@ -10,14 +10,8 @@ from palimpsest.embedder.v1 import embedder_pb2_grpc
 
 from services.embedder.app.models import Models
 from services.embedder.rpc import convert
-from services.kit.identity import Role
 
-ROLES = {
-    "Embed": Role.READER,
-    "EmbedStream": Role.READER,
-    "DescribeModel": Role.READER,
-    "CountTokens": Role.READER,
-}
+DESCRIPTOR = pb.DESCRIPTOR.services_by_name["EmbedderService"]
 
 
 class EmbedderServicer(embedder_pb2_grpc.EmbedderServiceServicer):

@@ -12,6 +12,7 @@ from palimpsest.episodic.v1 import episodic_pb2, episodic_pb2_grpc
 from palimpsest.graph.v1 import graph_pb2_grpc
 from palimpsest.history.v1 import history_pb2_grpc
 from palimpsest.insight.v1 import insight_pb2_grpc
+from palimpsest.search.v1 import search_pb2_grpc
 from palimpsest.semantic.v1 import semantic_pb2_grpc
 from palimpsest.state.v1 import state_pb2_grpc
 from palimpsest.working.v1 import working_pb2_grpc
@@ -28,6 +29,7 @@ class Backends:
     working: working_pb2_grpc.WorkingMemoryServiceAsyncStub
     state: state_pb2_grpc.StateServiceAsyncStub
     semantic: semantic_pb2_grpc.SemanticServiceAsyncStub
+    search: search_pb2_grpc.SearchServiceAsyncStub
     compactor: compactor_pb2_grpc.CompactorServiceAsyncStub
     derived: derived_pb2_grpc.DerivedWorkServiceAsyncStub
     documents: documents_pb2_grpc.DocumentsServiceAsyncStub
@@ -44,6 +46,7 @@ class Backends:
             working=working_pb2_grpc.WorkingMemoryServiceStub(channels.episodic),
             state=state_pb2_grpc.StateServiceStub(channels.episodic),
             semantic=semantic_pb2_grpc.SemanticServiceStub(channels.semantic),
+            search=search_pb2_grpc.SearchServiceStub(channels.semantic),
             compactor=compactor_pb2_grpc.CompactorServiceStub(channels.compactor),
             derived=derived_pb2_grpc.DerivedWorkServiceStub(channels.compactor),
             documents=documents_pb2_grpc.DocumentsServiceStub(channels.compactor),

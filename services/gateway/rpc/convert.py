@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import timedelta
-
 from palimpsest.common.v1 import resources_pb2
-from palimpsest.gateway.v1 import administration_pb2, prompt_pb2
+from palimpsest.gateway.v1 import prompt_pb2
+from palimpsest.search.v1 import search_pb2
 
 from services.gateway.app.prompting import Assembled
-from services.gateway.domain.keys import ApiKey
-from services.gateway.domain.parts import Layer, LayerKind, Said, WorkingSources
-from services.kit import paging
-from services.kit.errors import InvalidField
-from services.kit.times import to_timestamp
-
-KEY_LISTING = "ListApiKeys"
+from services.gateway.domain.parts import Layer, LayerKind, Passage, Said, WorkingSources
 
 
 def prompt(assembled: Assembled) -> prompt_pb2.AssemblePromptResponse:
@@ -32,6 +24,7 @@ def prompt(assembled: Assembled) -> prompt_pb2.AssemblePromptResponse:
         failures=found.failures,  # type: ignore[arg-type]
         unindexed=found.unindexed,  # type: ignore[arg-type]
         system_prompt_revision=assembled.prompt_revision,
+        exact_tokens=assembled.exact,
     )
 
 
@@ -49,6 +42,18 @@ def _layer(layer: Layer) -> prompt_pb2.Layer:
         omitted_count=layer.omitted,
         overlay_ids=layer.overlay_ids,
         working=_working(layer.working) if layer.kind is LayerKind.WORKING else None,
+        documents=[_document(passage) for passage in layer.documents],
+        attractor_version=layer.attractor_version,
+        summary_version=layer.summary_version,
+    )
+
+
+def _document(passage: Passage) -> prompt_pb2.DocumentSource:
+    return prompt_pb2.DocumentSource(
+        type=search_pb2.DocumentType.Value(f"DOCUMENT_TYPE_{passage.kind.upper()}"),
+        document_id=passage.document_id,
+        version=passage.version,
+        title=passage.title,
     )
 
 
@@ -64,42 +69,3 @@ def _working(sources: WorkingSources) -> prompt_pb2.WorkingSources:
 
 def _said(said: Said) -> prompt_pb2.PromptMessage:
     return prompt_pb2.PromptMessage(role=int(said.role), content=said.content)  # type: ignore[arg-type]
-
-
-def key(value: ApiKey) -> administration_pb2.ApiKey:
-    """Without its secret, which nobody has."""
-    return administration_pb2.ApiKey(
-        id=value.id,
-        display_name=value.display_name,
-        role=int(value.role),  # type: ignore[arg-type]
-        agent_ids=sorted(value.agents or ()),
-        create_time=to_timestamp(value.created),
-        expire_time=to_timestamp(value.expires),
-        revoke_time=to_timestamp(value.revoked),
-    )
-
-
-def lifetime(request: administration_pb2.CreateApiKeyRequest) -> timedelta | None:
-    """None is for ever. Raises InvalidField for one beyond the calendar."""
-    if not request.HasField("lifetime"):
-        return None
-    if request.lifetime.seconds > timedelta(days=36500).total_seconds():
-        raise InvalidField("lifetime", "at most 100 years")
-    return request.lifetime.ToTimedelta()
-
-
-def after(request: administration_pb2.ListApiKeysRequest) -> int:
-    """The number that the page begins after."""
-    position = paging.decode(KEY_LISTING, request.page_token)
-    return int(position[0]) if position else 0
-
-
-def key_page(
-    request: administration_pb2.ListApiKeysRequest, rows: Sequence[tuple[int, ApiKey]]
-) -> administration_pb2.ListApiKeysResponse:
-    """One more row than the page holds says that there is a next one."""
-    size = paging.page_size(request.page_size)
-    token = paging.encode(KEY_LISTING, (rows[size - 1][0],)) if len(rows) > size else ""
-    return administration_pb2.ListApiKeysResponse(
-        keys=[key(row) for _, row in rows[:size]], next_page_token=token
-    )

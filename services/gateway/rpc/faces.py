@@ -5,6 +5,7 @@ One definition serves both, so each call is passed on as it came.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing, suppress
 from typing import Any
@@ -18,6 +19,7 @@ from palimpsest.documents.v1 import documents_pb2
 from palimpsest.graph.v1 import graph_pb2
 from palimpsest.history.v1 import history_pb2
 from palimpsest.insight.v1 import insight_pb2
+from palimpsest.search.v1 import search_pb2
 from palimpsest.state.v1 import state_pb2
 from palimpsest.working.v1 import working_pb2
 
@@ -84,6 +86,26 @@ class _History:
         return watch_conversation(self._backends, request)
 
 
+class Search:
+    """The stub of SearchService, asked for all of a person."""
+
+    def __init__(self, backends: Backends) -> None:
+        self._backends = backends
+
+    async def SearchDocuments(
+        self, request: search_pb2.SearchDocumentsRequest
+    ) -> search_pb2.SearchDocumentsResponse:
+        """With the contacts that were merged into those named. Raises NotFound for an unknown one."""
+        groups = await asyncio.gather(
+            *(self._backends.contact_ids(request.agent_id, one) for one in request.contact_ids)
+        )
+        asked = search_pb2.SearchDocumentsRequest()
+        asked.CopyFrom(request)
+        del asked.contact_ids[:]
+        asked.contact_ids.extend(dict.fromkeys(one for group in groups for one in group))
+        return await self._backends.search.SearchDocuments(asked)
+
+
 def faces(backends: Backends) -> tuple[Face, ...]:
     """The services that applications call."""
     return (
@@ -94,4 +116,5 @@ def faces(backends: Backends) -> tuple[Face, ...]:
         passed_on(documents_pb2.DESCRIPTOR.services_by_name["DocumentsService"], backends.documents),
         passed_on(insight_pb2.DESCRIPTOR.services_by_name["InsightService"], backends.insights),
         passed_on(graph_pb2.DESCRIPTOR.services_by_name["GraphService"], backends.graph),
+        passed_on(search_pb2.DESCRIPTOR.services_by_name["SearchService"], Search(backends)),
     )

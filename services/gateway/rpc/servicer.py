@@ -10,7 +10,7 @@ from palimpsest.common.v1 import resources_pb2
 from palimpsest.compactor.v1 import compactor_pb2
 from palimpsest.embedder.v1 import embedder_pb2
 from palimpsest.episodic.v1 import episodic_pb2
-from palimpsest.gateway.v1 import administration_pb2, conversations_pb2, memories_pb2, prompt_pb2
+from palimpsest.gateway.v1 import administration_pb2, conversations_pb2, gateway_pb2, memories_pb2, prompt_pb2
 
 from services.gateway.app import recalling, recording
 from services.gateway.app.backends import Backends
@@ -19,68 +19,22 @@ from services.gateway.app.keys import Keys
 from services.gateway.app.prompting import Prompting
 from services.gateway.app.watching import count_indexed
 from services.gateway.rpc import convert
+from services.gateway.rpc.key_calls import KeyCalls
 from services.gateway.rpc.mirror import mirrored
 from services.gateway.rpc.passed_on import PassedOn
-from services.kit import paging
-from services.kit.context import current_principal
 from services.kit.errors import NotFound
-from services.kit.identity import Role
 
-ROLES = {
-    "CreateAgent": Role.WRITER,
-    "GetAgent": Role.READER,
-    "ListAgents": Role.READER,
-    "UpdateAgent": Role.ADMIN,
-    "ResolveContact": Role.WRITER,
-    "GetContact": Role.READER,
-    "ListContacts": Role.READER,
-    "LinkIdentity": Role.WRITER,
-    "MergeContacts": Role.ADMIN,
-    "UnmergeContact": Role.ADMIN,
-    "CreateConversation": Role.WRITER,
-    "GetConversation": Role.READER,
-    "ListConversations": Role.READER,
-    "ListMessages": Role.READER,
-    "GetMessage": Role.READER,
-    "RecordTurn": Role.WRITER,
-    "Ingest": Role.WRITER,
-    "IngestStream": Role.WRITER,
-    "Remember": Role.WRITER,
-    "GetMemory": Role.READER,
-    "GetMemoryByKey": Role.READER,
-    "ListMemories": Role.READER,
-    "ListMemoryVersions": Role.READER,
-    "UpdateMemory": Role.WRITER,
-    "ForgetMemory": Role.WRITER,
-    "UndoSupersession": Role.WRITER,
-    "ListContradictions": Role.READER,
-    "ResolveContradiction": Role.WRITER,
-    "Recall": Role.READER,
-    "RecallConversation": Role.READER,
-    "AssemblePrompt": Role.READER,
-    "GetJob": Role.READER,
-    "ListJobs": Role.READER,
-    "WatchJobs": Role.READER,
-    "RetryJob": Role.ADMIN,
-    "CancelJob": Role.ADMIN,
-    "GetStatus": Role.READER,
-    "Reindex": Role.ADMIN,
-    "GetReindex": Role.ADMIN,
-    "GetIndexStatus": Role.OPERATOR,
-    "CreateApiKey": Role.ADMIN,
-    "ListApiKeys": Role.ADMIN,
-    "RevokeApiKey": Role.ADMIN,
-}
+DESCRIPTOR = gateway_pb2.DESCRIPTOR.services_by_name["GatewayService"]
 
 
-class GatewayServicer(PassedOn):
+class GatewayServicer(KeyCalls, PassedOn):
     """What the gateway answers itself, or composes; the rest is passed on."""
 
     def __init__(
         self, backends: Backends, *, keys: Keys, prompting: Prompting, version: str, profile: str
     ) -> None:
-        super().__init__(backends)
-        self._keys = keys
+        KeyCalls.__init__(self, keys)
+        PassedOn.__init__(self, backends)
         self._prompting = prompting
         self._version = version
         self._profile = profile
@@ -179,6 +133,8 @@ class GatewayServicer(PassedOn):
             author=request.author,
             budget=request.budget_tokens,
             wait_for=list(request.wait_for),
+            model=request.model,
+            attractor_version=request.attractor_version,
         )
         return convert.prompt(assembled)
 
@@ -198,31 +154,3 @@ class GatewayServicer(PassedOn):
             model_dimension=model.dimension,
             jobs=jobs.counts,
         )
-
-    async def CreateApiKey(
-        self, request: administration_pb2.CreateApiKeyRequest, context: Any
-    ) -> administration_pb2.CreateApiKeyResponse:
-        """See the proto."""
-        made, secret = await self._keys.create(
-            current_principal(),
-            display_name=request.display_name,
-            role=Role(request.role),
-            agents=list(request.agent_ids),
-            lifetime=convert.lifetime(request),
-        )
-        return administration_pb2.CreateApiKeyResponse(key=convert.key(made), secret=secret)
-
-    async def ListApiKeys(
-        self, request: administration_pb2.ListApiKeysRequest, context: Any
-    ) -> administration_pb2.ListApiKeysResponse:
-        """See the proto."""
-        limit = paging.page_size(request.page_size) + 1
-        rows = await self._keys.page(current_principal().tenant, convert.after(request), limit)
-        return convert.key_page(request, rows)
-
-    async def RevokeApiKey(
-        self, request: administration_pb2.RevokeApiKeyRequest, context: Any
-    ) -> administration_pb2.RevokeApiKeyResponse:
-        """See the proto."""
-        revoked = await self._keys.revoke(current_principal(), request.key_id)
-        return administration_pb2.RevokeApiKeyResponse(key=convert.key(revoked))

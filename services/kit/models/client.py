@@ -23,7 +23,7 @@ from services.kit.models.protocol import Request
 from services.kit.models.retries import RetryPolicy
 from services.kit.models.schemas import acceptor
 from services.kit.models.settings import ModelSettings
-from services.kit.models.types import Completion, Delta, Message, Tier, Usage
+from services.kit.models.types import Completion, Delta, Message, Tier, Tool, Usage
 from services.kit.times import Clock, now
 
 CONNECT_SECONDS = 5.0
@@ -86,6 +86,10 @@ class ModelClient:
         it (S-15)."""
         return self._endpoint(tier).partner
 
+    def name(self, tier: Tier) -> str:
+        """What the settings call the tier's model."""
+        return self._endpoint(tier).name
+
     async def complete(
         self,
         tier: Tier,
@@ -94,9 +98,10 @@ class ModelClient:
         max_tokens: int,
         temperature: float | None = None,
         deadline: float | None = None,
+        tools: Sequence[Tool] = (),
     ) -> Completion:
-        """The model's answer as text."""
-        request = Request(messages=messages, max_tokens=max_tokens, temperature=temperature)
+        """The model's answer as text, or the tools that it calls."""
+        request = Request(messages=messages, max_tokens=max_tokens, temperature=temperature, tools=tools)
         completion, _ = await self._endpoint(tier).complete(request, lambda text: text, deadline)
         return completion
 
@@ -135,8 +140,9 @@ class ModelClient:
         max_tokens: int,
         temperature: float | None = None,
         deadline: float | None = None,
+        tools: Sequence[Tool] = (),
     ) -> AsyncGenerator[Delta, None]:
-        """The model's answer piece by piece, then its end.
+        """The model's answer piece by piece, then its end, which has the tools that it calls.
 
         An answer that breaks off raises after the pieces that came; attempts are repeated only before the
         first. It takes a turn of its tier and a connection until it ends: who may leave it early puts it into
@@ -147,6 +153,7 @@ class ModelClient:
             max_tokens=max_tokens,
             temperature=temperature,
             extras={"stream_options": {"include_usage": True}},
+            tools=tools,
         )
         return self._endpoint(tier).stream(request, deadline)
 

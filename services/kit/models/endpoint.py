@@ -29,7 +29,8 @@ from services.kit.models.retries import Attempts, RetryPolicy, retry_after
 from services.kit.models.settings import TierSettings
 from services.kit.models.sse import EventParser
 from services.kit.models.texts import Joiner
-from services.kit.models.types import Completion, Delta, StreamEnd, Tier, Usage
+from services.kit.models.tool_calls import Calls
+from services.kit.models.types import Completion, Delta, StreamEnd, Tier, ToolCall, Usage
 from services.kit.times import Clock
 
 T = TypeVar("T")
@@ -61,6 +62,7 @@ class Endpoint:
         self, tier: Tier, settings: TierSettings, http: httpx.AsyncClient, around: Surroundings
     ) -> None:
         self.partner = settings.partner
+        self.name = settings.name
         self._tier = tier
         self._settings = settings
         self._http = http
@@ -83,8 +85,10 @@ class Endpoint:
         while True:
             try:
                 piece = await self._answer(request, deadline)
-                usage = usage_of(request, piece.tokens, piece.text)
-                text, value = _judged(piece, usage, accept)
+                calls = Calls()
+                calls.add(piece.calls)
+                usage = usage_of(request, piece.tokens, piece.text + calls.text)
+                text, value, called = _judged(piece, calls, usage, accept)
             except ModelUnavailable as error:
                 await self._pause(attempts, error, deadline)
                 continue
@@ -93,6 +97,7 @@ class Endpoint:
                 usage=attempts.spent + usage,
                 model=piece.model or self._settings.name,
                 truncated=piece.truncated,
+                calls=called,
             )
             return completion, value
 
@@ -158,13 +163,17 @@ class Endpoint:
                 while not so_far.complete:
                     async with _in_time(limit):
                         piece = await anext(pieces, None)
-                    if text := so_far.add(piece):
-                        if so_far.first_token_seconds is None:
-                            so_far.first_token_seconds = self._around.stopwatch() - begun
+                    text = so_far.add(piece)
+                    if not text and not (piece and piece.calls):
+                        continue
+                    if so_far.first_token_seconds is None:
+                        so_far.first_token_seconds = self._around.stopwatch() - begun
+                    if text:
                         yield Delta(text=text)
-                        limit = self._limit(deadline)
+                    limit = self._limit(deadline)
                 if so_far.first_token_seconds is None:
                     raise ModelUnavailable(Cause.EMPTY)
+                called = so_far.calls.end()
             except ModelUnavailable as error:
                 raise _charged(error, request, so_far.last, so_far.text) from None
         end = StreamEnd(
@@ -172,6 +181,7 @@ class Endpoint:
             model=so_far.last.model or self._settings.name,
             truncated=so_far.last.truncated,
             first_token_seconds=so_far.first_token_seconds,
+            calls=called,
         )
         yield Delta(end=end)
 
@@ -226,13 +236,16 @@ class Endpoint:
         raise ModelUnavailable(Cause.REFUSED, status=status)
 
 
-def _judged(piece: Piece, usage: Usage, accept: Callable[[str], T]) -> tuple[str, T]:
-    """The answer's text and what `accept` made of it; an error carries the usage."""
+def _judged(
+    piece: Piece, calls: Calls, usage: Usage, accept: Callable[[str], T]
+) -> tuple[str, T, tuple[ToolCall, ...]]:
+    """The answer's text, what `accept` made of it, and the calls; an error carries the usage."""
     text = spoken(piece.text)
     try:
-        if not text:
+        called = calls.end()
+        if not text and not called:
             raise ModelUnavailable(Cause.EMPTY)
-        return text, accept(text)
+        return text, accept(text), called
     except ModelUnavailable as error:
         error.usage = usage
         raise
@@ -251,13 +264,14 @@ class _SoFar:
         self.last = Piece()
         self.complete = False
         self.first_token_seconds: float | None = None
+        self.calls = Calls()
         self._heard: list[str] = []
         self._opening = Opening()
 
     @property
     def text(self) -> str:
-        """All that came, thoughts too: it is paid for."""
-        return "".join(self._heard)
+        """All that came, thoughts and calls too: it is paid for."""
+        return "".join(self._heard) + self.calls.text
 
     def add(self, piece: Piece | None) -> str:
         """What to give out after the next piece; None is the end."""
@@ -265,6 +279,7 @@ class _SoFar:
             self.complete = True
             return self._opening.end()
         self._heard.append(piece.text)
+        self.calls.add(piece.calls)
         given_in, given_out = piece.tokens
         known_in, known_out = self.last.tokens
         self.last = Piece(
@@ -313,6 +328,7 @@ async def _pieces(response: httpx.Response) -> AsyncGenerator[Piece, None]:
                         model=piece.model,
                         finish=piece.finish,
                         tokens=piece.tokens,
+                        calls=piece.calls,
                     )
         except ModelUnavailable as error:
             if not finished or error.cause is not Cause.CUT:

@@ -10,12 +10,12 @@ from services.kit.models.types import Tier, Usage
 class ModelMetrics:
     """Counters by tier: an endpoint chooses what it calls its models, which would make series without end."""
 
-    def __init__(self) -> None:
-        self._calls = Counter(
-            "palimpsest_model_calls", "Answers of models.", ["tier", "figures"], registry=None
-        )
+    def __init__(self, service: str = "") -> None:
+        """`service` is part of the metrics' names: services of one process share a registry."""
+        name = f"palimpsest_{service}_model" if service else "palimpsest_model"
+        self._calls = Counter(f"{name}_calls", "Answers of models.", ["tier", "figures"], registry=None)
         self._tokens = Counter(
-            "palimpsest_model_tokens", "Tokens to and from models.", ["tier", "direction"], registry=None
+            f"{name}_tokens", "Tokens to and from models.", ["tier", "direction"], registry=None
         )
         self.collectors = (self._calls, self._tokens)
         """For the service's registry."""

@@ -13,7 +13,8 @@ from typing import Any
 from services.kit.models.errors import Cause, ModelUnavailable
 from services.kit.models.settings import TierSettings
 from services.kit.models.texts import clean
-from services.kit.models.types import Message, Usage
+from services.kit.models.tool_calls import CallPiece, read_calls
+from services.kit.models.types import Message, Tool, Usage
 from services.kit.tokens import estimate_tokens
 
 MAX_ANSWER_BYTES = 4 * 1024 * 1024
@@ -32,23 +33,52 @@ class Request:
     max_tokens: int
     temperature: float | None
     extras: Mapping[str, Any] = field(default_factory=dict)
+    tools: Sequence[Tool] = ()
 
     def body(self, settings: TierSettings, *, extras: bool, stream: bool) -> bytes:
         """As JSON."""
         body: dict[str, Any] = {
             "model": settings.name,
-            "messages": [{"role": m.role, "content": clean(m.text)} for m in self.messages],
+            "messages": [_message(message) for message in self.messages],
             settings.max_tokens_field: self.max_tokens,
         }
         if self.temperature is not None and settings.temperature:
             body["temperature"] = self.temperature
+        if self.tools and settings.tools:
+            body["tools"] = [_tool(tool) for tool in self.tools]
         if stream:
             body["stream"] = True
         return json.dumps(body | dict(self.extras if extras else {})).encode()
 
     def input_tokens(self) -> int:
         """An estimate (E-10)."""
-        return sum(estimate_tokens(message.text) for message in self.messages)
+        said = sum(estimate_tokens(_words(message)) for message in self.messages)
+        return said + sum(estimate_tokens(json.dumps(_tool(tool))) for tool in self.tools)
+
+
+def _message(message: Message) -> dict[str, Any]:
+    made: dict[str, Any] = {"role": message.role, "content": clean(message.text)}
+    if message.calls:
+        made["tool_calls"] = [
+            {
+                "id": call.call_id,
+                "type": "function",
+                "function": {"name": call.name, "arguments": call.arguments},
+            }
+            for call in message.calls
+        ]
+    if message.call_id:
+        made["tool_call_id"] = message.call_id
+    return made
+
+
+def _words(message: Message) -> str:
+    return message.text + "".join(call.name + call.arguments for call in message.calls)
+
+
+def _tool(tool: Tool) -> dict[str, Any]:
+    function = {"name": tool.name, "description": tool.description, "parameters": dict(tool.schema)}
+    return {"type": "function", "function": function}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +89,7 @@ class Piece:
     model: str = ""
     finish: str = ""
     tokens: tuple[int | None, int | None] = (None, None)
+    calls: tuple[CallPiece, ...] = ()
 
     @property
     def truncated(self) -> bool:
@@ -133,8 +164,9 @@ def _read(body: bytes, kind: str) -> Piece:
     if not isinstance(choices, list) or (kind == "message" and not choices):
         raise ModelUnavailable(Cause.MALFORMED)
     model = value.get("model")
-    text, finish = _choice(choices[0], kind) if choices else ("", "")
+    text, finish, calls = _choice(choices[0], kind) if choices else ("", "", ())
     return Piece(
+        calls=calls,
         text=text,
         finish=finish,
         model=clean(model) if isinstance(model, str) and len(model) <= MAX_MODEL_CHARACTERS else "",
@@ -142,7 +174,7 @@ def _read(body: bytes, kind: str) -> Piece:
     )
 
 
-def _choice(choice: Any, kind: str) -> tuple[str, str]:
+def _choice(choice: Any, kind: str) -> tuple[str, str, tuple[CallPiece, ...]]:
     said = choice.get(kind) if isinstance(choice, dict) else None
     if not isinstance(said, dict):
         raise ModelUnavailable(Cause.MALFORMED)
@@ -151,7 +183,7 @@ def _choice(choice: Any, kind: str) -> tuple[str, str]:
         raise ModelUnavailable(Cause.MALFORMED)
     if finish == "content_filter" or said.get("refusal"):
         raise ModelUnavailable(Cause.FILTERED)
-    return text or "", finish or ""
+    return text or "", finish or "", read_calls(said.get("tool_calls"))
 
 
 def _tokens(usage: Any) -> tuple[int | None, int | None]:

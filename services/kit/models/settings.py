@@ -37,6 +37,8 @@ class TierSettings(BaseModel):
     on the operator's own machines."""
     temperature: bool = True
     """Whether to send a temperature; some models refuse it."""
+    tools: bool = True
+    """Whether to offer tools; some models, and servers, refuse them."""
 
     @field_validator("url")
     @classmethod

@@ -39,7 +39,7 @@ class Joiner:
 
 def strict_decoder() -> json.JSONDecoder:
     """A decoder of JSON as RFC 8259 has it: no NaN, no Infinity, no number that would become one."""
-    return json.JSONDecoder(parse_constant=_refuse, parse_float=_finite)
+    return json.JSONDecoder(parse_constant=_refuse, parse_float=_finite, parse_int=_whole)
 
 
 def storable(value: Any) -> bool:
@@ -67,3 +67,8 @@ def _finite(digits: str) -> float:
     if not math.isfinite(number):
         raise ValueError("a number out of range")
     return number
+
+
+def _whole(digits: str) -> int:
+    _finite(digits)  # a Struct keeps it as a float
+    return int(digits)

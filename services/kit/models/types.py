@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Literal
+from typing import Any, Literal
 
 
 class Tier(StrEnum):
@@ -19,11 +20,35 @@ class Tier(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Message:
-    """One message to a model."""
+class Tool:
+    """A tool that a model may call; `schema` is a JSON Schema of type object."""
 
-    role: Literal["system", "user", "assistant"]
+    name: str
+    description: str
+    schema: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCall:
+    """A call of a tool as the model wrote it: `arguments` is text, JSON if the model kept to its form.
+
+    The id is unique in its answer, and made up where the model gave none.
+    """
+
+    call_id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """One message to a model; a tool's answers the call that `call_id` names."""
+
+    role: Literal["system", "user", "assistant", "tool"]
     text: str
+    calls: tuple[ToolCall, ...] = ()
+    """What the assistant called."""
+    call_id: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +80,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completion:
-    """A model's answer; the text is never empty and always valid Unicode without NUL."""
+    """A model's answer; the text is valid Unicode without NUL, and empty only where tools are called."""
 
     text: str
     usage: Usage
@@ -64,6 +89,8 @@ class Completion:
     """As the endpoint names it, else as the settings do."""
     truncated: bool = False
     """Whether the answer ended because it reached `max_tokens`."""
+    calls: tuple[ToolCall, ...] = ()
+    """The tools that the model calls."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +101,9 @@ class StreamEnd:
     model: str
     truncated: bool
     first_token_seconds: float
-    """From sending the request that was answered to its first text."""
+    """From sending the request that was answered to its first text, or the first piece of a call."""
+    calls: tuple[ToolCall, ...] = ()
+    """The tools that the model calls."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
