@@ -25,10 +25,10 @@ from palimpsest.gateway.v1 import administration_pb2, conversations_pb2, gateway
 
 from services.embedded import compose, lock_data
 from services.embedder.bootstrap import default_model_dir
-from services.embedder.rpc.servicer import ROLES
+from services.embedder.rpc.servicer import DESCRIPTOR
 from services.kit.errors import UnknownMethod
 from services.kit.metrics import Metrics
-from services.kit.serving import Service, listening
+from services.kit.serving import Service, listening, roles_of
 
 AGENT = "bench"
 WRITERS = 64
@@ -96,9 +96,9 @@ class SeededEmbedder(embedder_pb2_grpc.EmbedderServiceServicer):
             return True
 
         return Service(
-            name="palimpsest.embedder.v1.EmbedderService",
+            name=DESCRIPTOR.full_name,
             add=lambda server: embedder_pb2_grpc.add_EmbedderServiceServicer_to_server(self, server),
-            roles=ROLES,
+            roles=roles_of(DESCRIPTOR),
             ready=ready,
         )
 

@@ -12,15 +12,20 @@ from bench.result import Result, write
 from bench.scenarios import (
     appends,
     attractor,
+    chats,
     disk,
     extraction,
+    facts,
     freshness,
+    hop,
+    import_derived,
     indexing,
     ingest,
     ingest_postgres,
     jobs,
     memory,
     million,
+    prompts,
     recall,
     recall_mem0,
     remember,
@@ -36,11 +41,11 @@ SCENARIOS: dict[str, Callable[[], Result]] = {
     module.ID: module.run
     for module in (
         *(appends, ingest, ingest_postgres, recall, remember, recall_mem0, indexing),
-        *(window, freshness, memory, start, jobs, attractor, disk),
+        *(window, freshness, facts, memory, start, jobs, attractor, disk, hop, chats, prompts),
     )
 }
 
-LONG: dict[str, Callable[[], Result]] = {million.ID: million.run}
+LONG: dict[str, Callable[[], Result]] = {module.ID: module.run for module in (import_derived, million)}
 """Scenarios that take too long for "all"."""
 
 LABELLED: dict[str, Callable[[Path], dict[str, Any]]] = {
