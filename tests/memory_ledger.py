@@ -19,6 +19,7 @@ from services.compactor.domain.ledger import (
     JobState,
     NewJob,
     Settlement,
+    most_at_once,
     target,
     turn_after,
 )
@@ -83,7 +84,8 @@ class MemoryLedger:
         group = min(due, key=self._turn).group
         self._tenant_served[group.tenant] = self._revision
         self._group_served[group] = turn_after(group.type, self._revision)
-        chosen = self._choose([job for job in due if job.group == group], limit)
+        most = most_at_once(group.type, limit)
+        chosen = self._choose([job for job in due if job.group == group], most)
         self._claims.update((job.id, self._revision) for job in chosen)
         return [self._change(job, Event.CLAIM, now, owner=owner, due=now + lease) for job in chosen]
 
@@ -145,6 +147,7 @@ class MemoryLedger:
                 error=verdict.error,
                 due=verdict.not_before,
                 result_ids=verdict.result_ids,
+                engine=verdict.engine,
             )
             if verdict.refused:
                 self._jobs[job.id] = replace(changed, deferred=now)
@@ -260,6 +263,7 @@ class MemoryLedger:
         owner: str | None = None,
         error: str = "",
         result_ids: tuple[str, ...] = (),
+        engine: str = "",
     ) -> Job:
         state = target(event, job.state)
         if state is None:
@@ -277,7 +281,7 @@ class MemoryLedger:
         if event in (Event.FAIL, Event.DEFER, Event.GIVE_UP):
             changed = replace(changed, error=error)
         if event is Event.SUCCEED:
-            changed = replace(changed, error="", result_ids=result_ids, progress=1.0)
+            changed = replace(changed, error="", result_ids=result_ids, engine=engine, progress=1.0)
         if event in UNCOUNTED:
             changed = replace(changed, attempt=job.attempt - 1)
         self._jobs[job.id] = changed

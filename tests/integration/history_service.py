@@ -40,6 +40,8 @@ class Replica:
     episodic: Episodic
     history: History
     ledger: Ledger
+    channel: Any
+    """To further services of the same process."""
 
     async def say(self, *texts: str, ids: str = "", **fields: Any) -> list[str]:
         """Appends messages; `ids` are words, by default the texts are their own ids."""
@@ -87,6 +89,7 @@ def _made(channel: Any, ledger: Ledger) -> Replica:
         episodic=episodic_pb2_grpc.EpisodicServiceStub(channel),
         history=history_pb2_grpc.HistoryServiceStub(channel),
         ledger=ledger,
+        channel=channel,
     )
 
 

@@ -19,10 +19,13 @@ from structlog.testing import capture_logs
 import palimpsest
 from palimpsest.cli.main import main
 from palimpsest.models import NewMessage
+from services.compactor.domain.progress import KINDS
 from tests.integration.embedded_suite import Running, running
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 Run = Callable[..., Awaitable[Result]]
+ALWAYS = set(KINDS.values()) - {"refresh"}
+"""Kinds of work that a conversation has without any change of what was derived."""
 
 
 @pytest.fixture(scope="module")
@@ -214,6 +217,69 @@ async def test_layers_of_the_prompt_count_overlays(run: Run, client: palimpsest.
     ids = await said(client, *(f"small talk {n} " + "about nothing " * 20 for n in range(12)))
     await client.put_overlay("c", ids[2], ids[8], "Nothing.", model="by hand")
     shown = await run("prompt", "So?", "--conversation", "c", "--budget", "700", "--format", "layers")
-    lines = {line.split()[0]: line for line in shown.stdout.splitlines()}
-    assert list(lines) == ["system", "facts", "working", "history", "retrieved", "message", "total"]
-    assert "1 overlays" in lines["history"]
+    lines = shown.stdout.splitlines()
+    layers = [line.split()[0] for line in lines if not line.startswith(" ")]
+    assert layers == ["system", "facts", "working", "history", "retrieved", "message", "total"]
+    assert sum(line.startswith("    overlay ") for line in lines) == 1
+
+
+async def test_conversations_are_listed_newest_first(run: Run, client: palimpsest.AsyncClient) -> None:
+    """E-13."""
+    await client.create_conversation("trip", title="A trip\nto Bergen")
+    await said(client, "hello", "hi")
+    lines = (await run("conversations")).stdout.splitlines()
+    assert [line.split()[0] for line in lines] == ["trip", "c"]
+    assert "0 stored, 0 indexed  A trip to Bergen" in lines[0]
+    assert "2 stored" in lines[1]
+    assert [
+        line.split()[0] for line in (await run("conversations", "--oldest-first")).stdout.splitlines()
+    ] == [
+        "c",
+        "trip",
+    ]
+    assert (await run("conversations", "--since", "2099-01-01")).stdout == ""
+    [newest] = json.loads((await run("conversations", "--limit", "1", "--json")).stdout)
+    assert (newest["id"], newest["title"]) == ("trip", "A trip\nto Bergen")
+
+
+async def test_how_far_a_conversation_is_derived(run: Run, client: palimpsest.AsyncClient) -> None:
+    """J-1: every kind of work that a conversation has."""
+    await said(client, *(f"Message {number} about the harbour of Bergen." for number in range(40)))
+
+    async def derived() -> None:
+        while True:
+            found = await client.derived_progress("c")
+            kinds = {one.kind for one in found}
+            if kinds >= ALWAYS and not any(one.waiting_count for one in found):
+                return
+            await asyncio.sleep(0.05)
+
+    await asyncio.wait_for(derived(), 60)
+    document = json.loads((await run("progress", "c", "--json")).stdout)
+    assert document["stored_count"] == 40
+    found = {one["kind"]: one for one in document["work"]}
+    assert {found[kind]["up_to_sequence"] for kind in ("index", "extract")} == {40}
+    assert found["cover"]["up_to_sequence"] >= 26
+    for kind in ("summarize", "graph", "attractor"):
+        assert found[kind]["up_to_sequence"] >= 26
+    assert {(one["waiting_count"], one["dead_count"]) for one in found.values()} == {(0, 0)}
+    lines = (await run("progress", "c")).stdout.splitlines()
+    assert lines[0] == "40 messages stored"
+    assert "index      up to 40" in lines
+    assert [line for line in lines if line.startswith("graph      up to ")]
+    assert await failed(run("progress", "none")) == "error: no such conversation: none"
+
+
+async def test_schedules_are_listed_triggered_and_changed(run: Run) -> None:
+    """J-5, J-10, J-11."""
+    listed = json.loads((await run("schedules", "list", "--json")).stdout)
+    assert {one["name"] for one in listed} >= {"summarize", "reflect", "consolidate", "check-drift"}
+    assert "reflect" in (await run("schedules", "list")).stdout
+    assert (await run("schedules", "trigger", "summarize")).stdout.startswith("summarize is asked for, as ")
+    changed = await run("schedules", "set", "reflect", "--cron", "30 2 * * *", "--disable")
+    assert changed.stdout.split()[:6] == ["reflect", "30", "2", "*", "*", "*"]
+    assert "next disabled" in changed.stdout
+    back = json.loads((await run("schedules", "set", "reflect", "--cron", "", "--enable", "--json")).stdout)
+    assert (back["cron"], back["enabled"]) == ("0 3 * * *", True)
+    assert await failed(run("schedules", "trigger", "none")) == "error: no such schedule: none"
+    assert (await run("schedules", "set", "reflect")).exit_code == 2

@@ -315,13 +315,43 @@ async def test_rows_that_the_ledger_refuses_keep_none_of_other_tenants(engine: E
     await put(engine.sql, "late", "3")
     ledger = Ledger()
     ledger.refuses = "2"
-    relay = Relay(SqlOutbox(engine.sql), ledger)
+    now = [1000.0]
+    relay = Relay(SqlOutbox(engine.sql, clock=lambda: now[0]), ledger)
     assert await relay.relay_once()
     assert ledger.keys == ["1", "3"]
-    assert not await relay.relay_once(), "nothing is left that it takes"
+    assert not await relay.relay_once(), "nothing is left that may be tried"
     ledger.refuses = ""
+    now[0] += CLAIM_SECONDS + 1
     assert await relay.relay_once()
-    assert ledger.keys == ["1", "3", "2"], "they were given back"
+    assert ledger.keys == ["1", "3", "2"], "it was kept, and is tried again"
+
+
+async def test_rows_that_the_ledger_refuses_keep_none_of_the_same_tenant(engine: Engine) -> None:
+    """SV-5: neither beside them nor behind them, and they are not tried over and over."""
+    await put(engine.sql, "acme", "bad", *(f"good{n}" for n in range(20)))
+    ledger = Ledger()
+    ledger.refuses = "bad"
+    relay = Relay(SqlOutbox(engine.sql), ledger)
+    assert await relay.relay_once()
+    assert ledger.keys == [f"good{n}" for n in range(20)]
+    assert not await relay.relay_once()
+    await put(engine.sql, "acme", "later")
+    assert await relay.relay_once()
+    assert ledger.keys[-1] == "later"
+
+
+async def test_what_was_not_tried_when_the_ledger_went_away_is_given_back(engine: Engine) -> None:
+    await put(engine.sql, "acme", "bad", "1")
+    await put(engine.sql, "late", "2", "3")
+    ledger = Ledger()
+    ledger.refuses, ledger.fails_for = "bad", "3"
+    relay = Relay(SqlOutbox(engine.sql), ledger)
+    with pytest.raises(Overloaded):
+        await relay.relay_once()
+    assert ledger.keys == ["1"]
+    ledger.fails_for = ""
+    assert await relay.relay_once()
+    assert ledger.keys == ["1", "2", "3"]
 
 
 async def test_two_relays_hand_over_every_row_once(engine: Engine) -> None:

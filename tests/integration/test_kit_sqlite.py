@@ -12,7 +12,7 @@ import pytest
 
 from services.kit.errors import DependencyDown, Overloaded, StartupError
 from services.kit.outbox import NewJob, Relay, SqliteOutbox, put
-from services.kit.sqlite import CorruptDatabase, Database
+from services.kit.sqlite import CACHE_KIB, READER_CACHE_KIB, CorruptDatabase, Database
 
 OUTBOX = (
     "CREATE TABLE outbox (id INTEGER PRIMARY KEY AUTOINCREMENT, tenant TEXT NOT NULL, agent_id TEXT NOT NULL,"
@@ -47,6 +47,15 @@ def numbers(connection: sqlite3.Connection) -> list[int]:
 async def test_concurrent_writes_all_land_and_share_commits(database: Database) -> None:
     await asyncio.gather(*(database.write(insert(n)) for n in range(500)))
     assert await database.read(numbers) == list(range(500))
+
+
+async def test_readers_keep_fewer_pages_than_the_writer(database: Database) -> None:
+    """P-16: what all connections of a file keep is bounded."""
+
+    def kept(connection: sqlite3.Connection) -> int:
+        return int(connection.execute("PRAGMA cache_size").fetchone()[0])
+
+    assert (await database.write(kept), await database.read(kept)) == (-CACHE_KIB, -READER_CACHE_KIB)
 
 
 async def test_a_closed_file_is_whole_without_its_log(tmp_path: Path, migrations: Path) -> None:

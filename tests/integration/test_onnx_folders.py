@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
+import onnxruntime
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,8 +17,14 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 from tokenizers import Tokenizer, models, pre_tokenizers
 
-from services.embedder.adapters.onnx_folder import DEFAULT_MAX_TOKENS, TOKENS_PER_RUN, OnnxFolder, runs
-from services.embedder.domain.model import Prepared
+from services.embedder.adapters.onnx_folder import (
+    DEFAULT_MAX_TOKENS,
+    GIVE_BACK,
+    TOKENS_PER_RUN,
+    OnnxFolder,
+    runs,
+)
+from services.embedder.domain.model import ModelDescription, Prepared
 from services.kit.errors import DependencyDown, StartupError
 
 WORDS = {"[UNK]": 0, "harbour": 1, "tide": 2, "gull": 3, "missing": 4}
@@ -120,6 +128,33 @@ async def test_runs_side_by_side_give_each_text_its_vector(tmp_path: Path, threa
         made = np.array([np.frombuffer(vector, "<f4") for vector in vectors])
         assert np.allclose(made, [expected(text) for text in texts], atol=1e-5)
     await backend.close()
+
+
+async def test_only_runs_of_very_long_texts_give_their_memory_back(tmp_path: Path) -> None:
+    """P-9, P-16: what other runs take is kept for the next one."""
+    folder = write_folder(tmp_path / "model")
+    session = Noting(onnxruntime.InferenceSession(str(folder / "model.onnx")))
+    description = ModelDescription(name="words", dimension=3, max_tokens=1_000, revision="1")
+    backend = OnnxFolder(session, Tokenizer.from_file(str(folder / "tokenizer.json")), description, 1)
+    for count in (TOKENS_PER_RUN, TOKENS_PER_RUN + 1):
+        backend.embed_now([Prepared(text="", token_count=count, spans=(), ids=(1,) * count)])
+    assert session.given_back == [None, GIVE_BACK[1]]
+    await backend.close()
+
+
+class Noting:
+    """A session that notes whether a run is to give memory back."""
+
+    def __init__(self, session: Any) -> None:
+        self._session = session
+        self.given_back: list[str | None] = []
+
+    def get_inputs(self) -> Any:
+        return self._session.get_inputs()
+
+    def run(self, outputs: Any, feed: Any, options: Any) -> Any:
+        self.given_back.append(None if options is None else options.get_run_config_entry(GIVE_BACK[0]))
+        return self._session.run(outputs, feed, options)
 
 
 @given(st.lists(st.integers(1, 2 * TOKENS_PER_RUN), max_size=40))

@@ -17,7 +17,15 @@ from palimpsest.working.v1 import checkpoints_pb2, context_pb2, notes_pb2
 from palimpsest.working.v1 import prompt_pb2 as working_prompt_pb2
 
 from palimpsest import models
-from palimpsest.client import documents, incoming, incoming_history, incoming_working, names, outgoing
+from palimpsest.client import (
+    documents,
+    incoming,
+    incoming_administration,
+    incoming_history,
+    incoming_working,
+    names,
+    outgoing,
+)
 
 CONVERSIONS: list[tuple[type[Message], Callable[[Any], object]]] = [
     (resources_pb2.Agent, incoming.agent),
@@ -34,10 +42,10 @@ CONVERSIONS: list[tuple[type[Message], Callable[[Any], object]]] = [
     (memories_pb2.RecallResponse, incoming.recalled_memories),
     (memories_pb2.RecallConversationResponse, incoming.recalled_messages),
     (prompt_pb2.AssemblePromptResponse, incoming.prompt),
-    (jobs_pb2.Job, incoming.job),
-    (administration_pb2.WatchJobsResponse, incoming.job_update),
-    (administration_pb2.GetStatusResponse, incoming.status),
-    (administration_pb2.ApiKey, incoming.api_key),
+    (jobs_pb2.Job, incoming_administration.job),
+    (administration_pb2.WatchJobsResponse, incoming_administration.job_update),
+    (administration_pb2.GetStatusResponse, incoming_administration.status),
+    (administration_pb2.ApiKey, incoming_administration.api_key),
     (overlays_pb2.Overlay, incoming_history.overlay),
     (overlays_pb2.GetCoverageResponse, incoming_history.coverage),
     (windows_pb2.GetWindowResponse, incoming_history.window),
@@ -118,7 +126,11 @@ def test_every_field_arrives(kind: type[Message], convert: Callable[[Any], objec
 
 @pytest.mark.parametrize("kind", [models.Memory, models.Message, models.Job])
 def test_what_the_server_leaves_out_is_none_or_empty(kind: type) -> None:
-    convert = {models.Memory: incoming.memory, models.Message: incoming.message, models.Job: incoming.job}
+    convert = {
+        models.Memory: incoming.memory,
+        models.Message: incoming.message,
+        models.Job: incoming_administration.job,
+    }
     proto = {
         models.Memory: resources_pb2.Memory(),
         models.Message: resources_pb2.Message(),
@@ -144,6 +156,7 @@ def test_what_the_server_leaves_out_is_none_or_empty(kind: type) -> None:
         (names.LAYERS, models.LayerKind),
         (names.JOB_STATES, models.JobState),
         (names.KEY_ROLES, models.KeyRole),
+        (names.KEY_CHANGES, models.KeyChangeKind),
         (names.WINDOWS, models.WindowMode),
         (names.CONTEXTS, models.ContextKind),
         (names.WRITERS, models.ContextWriter),

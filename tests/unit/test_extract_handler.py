@@ -15,10 +15,12 @@ from palimpsest.semantic.v1 import semantic_pb2
 from services.compactor.adapters.cover_handler import CoverHandler
 from services.compactor.adapters.extract_handler import BAD_PAYLOAD, ExtractHandler, stretch_of
 from services.compactor.adapters.fact_writer import FactWriter, turn_of
+from services.compactor.app.engines import About
 from services.compactor.app.extracting import Grammar
 from services.compactor.app.ports import Done, Failed
 from services.compactor.app.summarising import Summary
 from services.compactor.domain.covering import Lengths
+from services.compactor.domain.extracting import NAME
 from services.compactor.domain.ledger import Job, JobState
 from services.compactor.domain.summaries import Utterance
 from services.kit.context import current_principal
@@ -139,7 +141,7 @@ async def test_what_a_person_states_is_remembered_with_its_message() -> None:
     """J-8: key, type, provenance, and from when it holds."""
     semantic = Semantic()
     outcomes = await run(Episodic(message(3, "I live in Oslo.")), semantic)
-    assert outcomes == [Done(result_ids=("memory user.home",))]
+    assert outcomes == [Done(result_ids=("memory user.home",), engine=NAME)]
     (asked,) = semantic.asked
     assert (asked.key, asked.value, asked.source) == ("user.home", "The user lives in Oslo", TURN)
     assert asked.fact_type == resources_pb2.FACT_TYPE_FACT
@@ -226,7 +228,7 @@ async def test_a_repeated_job_asks_for_the_same_again() -> None:
 async def test_what_was_told_before_and_is_gone_stays_gone() -> None:
     semantic = Semantic(Exists())
     outcomes = await run(Episodic(message(1, "I live in Oslo. I love rain.")), semantic)
-    assert outcomes == [Done(result_ids=("memory user.taste.rain",))]
+    assert outcomes == [Done(result_ids=("memory user.taste.rain",), engine=NAME)]
     assert len(semantic.asked) == 2
 
 
@@ -257,7 +259,7 @@ async def test_one_bad_job_costs_one_job() -> None:
     semantic = Semantic(Internal())
     outcomes = await run(Episodic(message(1, "I live in Oslo.")), semantic, *jobs)
     bad = Failed(error=BAD_PAYLOAD, hopeless=True)
-    assert outcomes[1:] == [bad, bad, bad, bad, Done(result_ids=("memory user.home",))]
+    assert outcomes[1:] == [bad, bad, bad, bad, Done(result_ids=("memory user.home",), engine=NAME)]
     assert isinstance(outcomes[0], Failed)
     assert outcomes[0].error.startswith("INTERNAL: ")
 
@@ -294,10 +296,12 @@ class History:
 class Summariser:
     """Says nothing much."""
 
-    async def summarise(self, messages: Sequence[Utterance], previous: str, max_tokens: int) -> Summary:
+    async def summarise(
+        self, _about: About, messages: Sequence[Utterance], previous: str, max_tokens: int
+    ) -> Summary:
         return Summary(text="talk", model="none")
 
-    async def merge(self, summaries: Sequence[str], max_tokens: int) -> Summary:
+    async def merge(self, _about: About, summaries: Sequence[str], max_tokens: int) -> Summary:
         raise AssertionError("nothing is folded")
 
 
@@ -312,7 +316,7 @@ async def test_before_a_range_is_covered_its_lasting_facts_are_kept() -> None:
     talk = [message(1, "I bought a boat yesterday."), *(message(n, f"I like tea {n}.") for n in range(2, 15))]
     semantic, history = Semantic(), History(talk)
     outcomes = await cover(history, Episodic(), semantic)
-    assert outcomes == [Done(result_ids=("cover-1-14",))]
+    assert outcomes == [Done(result_ids=("cover-1-14",), engine=f"none; {NAME}")]
     assert history.puts == 1
     assert {request.source for request in semantic.asked} == {FLUSH}
     assert semantic.values == [f"The user likes tea {n}" for n in range(2, 12)]
@@ -320,10 +324,12 @@ async def test_before_a_range_is_covered_its_lasting_facts_are_kept() -> None:
 
 async def test_a_range_is_covered_though_its_facts_cannot_be_kept() -> None:
     history = History([message(1, "I live in Oslo.")])
-    assert await cover(history, Episodic(), Semantic(Internal())) == [Done(result_ids=("cover-1-1",))]
+    assert await cover(history, Episodic(), Semantic(Internal())) == [
+        Done(result_ids=("cover-1-1",), engine="none")
+    ]
     erased = Episodic()
     erased.error = NotFound("conversation", "c")
-    assert await cover(history, erased, Semantic()) == [Done(result_ids=("cover-1-1",))]
+    assert await cover(history, erased, Semantic()) == [Done(result_ids=("cover-1-1",), engine="none")]
     assert history.puts == 2
 
 

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from services.compactor.app.engines import About
 from services.compactor.app.summarising import Extractive
 from services.compactor.domain.extractive import NAME, merge, summarise
 from services.compactor.domain.sentences import LONGEST, files, sentences, specifics
@@ -332,9 +333,10 @@ def test_files_and_specifics_are_found() -> None:
 
 
 async def test_the_engine_stands_behind_the_port() -> None:
-    summary = await Extractive().summarise(WORK, "", 90)
+    about = About(tenant="t", agent_id="a", conversation_id="c")
+    summary = await Extractive().summarise(about, WORK, "", 90)
     assert (summary.text, summary.model) == (summarise(WORK, "", 90), NAME)
-    merged = await Extractive().merge([summary.text], 90)
+    merged = await Extractive().merge(about, [summary.text], 90)
     assert (merged.text, merged.model) == (merge([summary.text], 90), NAME)
 
 

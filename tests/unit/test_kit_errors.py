@@ -136,10 +136,15 @@ async def test_a_token_lives_a_minute_and_is_renewed_before() -> None:
             await fresh.authenticate({"authorization": f"Bearer {first}"})
 
 
-@pytest.mark.parametrize("header", ["", "Bearer", "Bearer ", "bearer x", "Basic abc"])
+@pytest.mark.parametrize("header", ["", "Bearer", "Bearer ", "bearer", "BearerToken x", "Basic abc"])
 def test_other_headers_are_no_credential(header: str) -> None:
     with pytest.raises(CredentialInvalid):
         bearer_of({"authorization": header})
+
+
+@pytest.mark.parametrize("header", ["Bearer x", "bearer x", "BEARER x"])
+def test_the_word_before_a_credential_has_no_case(header: str) -> None:
+    assert bearer_of({"authorization": header}) == "x"
 
 
 async def test_an_unsigned_token_is_refused() -> None:
