@@ -171,9 +171,7 @@ class RateLimited(LimitExceeded):
 
     def __init__(self, limit: str, retry_after: float | None) -> None:
         """`limit` names the budget; None where waiting does not help."""
-        super().__init__(
-            f"over the budget {limit}", metadata={"limit": limit}, retry_after=retry_after
-        )
+        super().__init__(f"over the budget {limit}", metadata={"limit": limit}, retry_after=retry_after)
 
 
 class CredentialInvalid(PalimpsestError):

@@ -140,7 +140,7 @@ class EpisodicTurns:
                 if ask.ids.user not in found:
                     raise
             aside = not found[ask.ids.user].active
-            parent = ask.ids.user if aside else None
+            parent = ask.ids.user if aside else leaf
         return await self._append(ask, messages, None)
 
     def _kept(self, ask: Ask, sent: common.NewMessage, stored: common.Message) -> object:
