@@ -31,6 +31,7 @@ from services.gateway.rpc.servicer import DESCRIPTOR, GatewayServicer
 from services.gateway.rpc.settings_servicer import settings_faces
 from services.gateway.rpc.tool_servicer import tool_face
 from services.kit.channels import Channels
+from services.kit.models.settings import ModelSettings
 from services.kit.serving import Service, roles_of
 from services.kit.stores import open_store
 from services.kit.times import Clock, now
@@ -63,7 +64,14 @@ async def build(
         clock=clock,
         deployment=deployment_budgets(settings),
     )
-    limiting = wire_limits(settings, opened.database, stack, tenants=tenant_settings, clock=clock)
+    limiting = wire_limits(
+        settings,
+        opened.database,
+        stack,
+        tenants=tenant_settings,
+        models=chat.models or ModelSettings(),
+        clock=clock,
+    )
     prompting = Prompting(
         ServiceSources(backends),
         counters={model: load_counter(path) for model, path in settings.tokenizers.items()},

@@ -22,6 +22,7 @@ from services.gateway.app.usage import TenantUsage
 from services.gateway.config import GatewaySettings
 from services.gateway.domain.budgets import NO_BUDGETS, Budgets, Price, Prices
 from services.kit.admission import Admission
+from services.kit.models.settings import ModelSettings
 from services.kit.serving import background
 from services.kit.sql import SqlDatabase
 from services.kit.times import Clock
@@ -48,6 +49,7 @@ def wire_limits(
     stack: AsyncExitStack,
     *,
     tenants: TenantSettings,
+    models: ModelSettings,
     clock: Clock,
 ) -> Limiting:
     """What was spent is kept until `stack` is left, and then for good. Raises StartupError."""
@@ -67,7 +69,16 @@ def wire_limits(
     prices = Prices(
         of={name: Price(input=one.input, output=one.output) for name, one in settings.limit_prices.items()}
     )
-    budget = TenantModelBudget(limits, store, tally, spend, prices=prices, clock=clock, limited=limited)
+    budget = TenantModelBudget(
+        limits,
+        store,
+        tally,
+        spend,
+        models={tier: one.name for tier, one in models.tiers().items()},
+        prices=prices,
+        clock=clock,
+        limited=limited,
+    )
     background(stack, [tally.run(), admission.run()])
     return Limiting(
         admission=admission,

@@ -67,7 +67,7 @@ class ScriptedBudget:
             if self.left < 0:
                 raise LimitExceeded("the budget is used up", retry_after=7.0)
 
-    async def charge(self, tier: Tier, model: str, usage: Usage) -> None:
+    async def charge(self, tier: Tier, usage: Usage) -> None:
         self.charged.append(usage)
 
 

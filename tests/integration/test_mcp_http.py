@@ -113,6 +113,18 @@ async def test_a_caller_that_stays_is_answered_for_the_place_that_it_names() -> 
         assert all("mcp-session-id" not in answer.headers for answer in answers)
 
 
+async def test_a_parameter_that_comes_twice_is_refused() -> None:
+    """G-10: a proxy that reads the first, and a server that reads the last, must not see two agents."""
+    async with served() as (tools, client):
+        tools.release.set()
+        for query in ("agent=a&agent=b", "agent=a&%61gent=a", "agent=a&agent=", "conversation=c&x=1&x=2"):
+            refused = await client.post(f"/mcp?{query}", json=CALL)
+            assert refused.status_code == 400
+            assert not tools.begun.is_set()
+        assert (await client.post("/mcp?agent=a&conversation=a", json=CALL)).status_code == 200
+        assert tools.begun.is_set()
+
+
 async def test_there_is_a_bound_on_calls_under_way() -> None:
     refusals = Refusals()
     async with served(most_requests=1, refusals=refusals) as (tools, client):

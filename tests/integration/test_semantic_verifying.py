@@ -19,7 +19,7 @@ from services.memory.semantic.adapters.sql.judgements import SqlJudgements
 from services.memory.semantic.adapters.sql.memories import SqlMemories
 from services.memory.semantic.adapters.sql.memories_writing import WriteRules
 from services.memory.semantic.adapters.vectors_memory import MemoryVectorIndex
-from services.memory.semantic.app.judging import DeterministicJudge
+from services.memory.semantic.app.judging import RULES, DeterministicJudge
 from services.memory.semantic.app.verifying import Fresh, Outcome, Verifier, VerifySettings
 from services.memory.semantic.domain.memory import FactType, Memory, NewMemory, Scope, Source, Verification
 from services.memory.semantic.domain.vectors import Bucket, ContentClass, VectorModel, VectorPoint, pack
@@ -86,7 +86,7 @@ async def test_a_move_supersedes_the_old_home_until_that_is_undone(semantic: Sem
     assert (ended.superseded_by, ended.valid_to_time) == (new.memory.id, new.memory.valid_from_time)
     versions = pb.ListMemoryVersionsRequest(agent_id=AGENT, memory_id=old.memory.id)
     (made,) = (await semantic.by(READER).ListMemoryVersions(versions)).supersessions
-    assert (made.cause, made.judge) == (resources_pb2.SUPERSESSION_CAUSE_JUDGED, "rules/3")
+    assert (made.cause, made.judge) == (resources_pb2.SUPERSESSION_CAUSE_JUDGED, RULES)
     assert made.probability >= 0.75
 
     undo = pb.UndoSupersessionRequest(agent_id=AGENT, memory_id=old.memory.id)

@@ -74,7 +74,7 @@ STRANGE: dict[str, str] = {
             *("GetLimits", "GetModelSpend"),
             *("TriggerSchedule", "UpdateSchedule", "RebuildDocuments", "ListReflections", "ListGoals"),
             *("ListLearnings", "RunConsolidation", "ListConsolidationRuns", "ListGraphBranches"),
-            *("ListMergeProposals", "SearchDocuments", "GetDerivedProgress"),
+            *("ListMergeProposals", "GetDerivedProgress"),
         ),
         OK,
     ),

@@ -222,8 +222,8 @@ async def test_chats_spend_and_end_where_the_budget_does(
     assert told[-1].finished.usage.input_tokens == 40
     rows = (await stub.GetModelSpend(pb.GetModelSpendRequest())).rows
     assert [(row.tier, row.model, row.calls, row.input_tokens, row.spend_micros) for row in rows] == [
-        ("standard", "scripted-1", 1, 40, 130)
-    ]
+        ("standard", "asked-1", 1, 40, 130)
+    ], "by the name in the settings: what the endpoint calls itself is the endpoint's to say"
     assert rows[0].day == time.strftime("%Y-%m-%d", time.gmtime())
     left = (await limits(stub))["spend_per_day_micros"]
     assert left.left == -30

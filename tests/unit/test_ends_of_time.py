@@ -9,7 +9,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.kit.times import from_timestamp, to_timestamp
+from services.kit.times import from_timestamp, micros_to_timestamp, to_micros, to_timestamp
 from services.memory.semantic.domain.dates import dates_mentioned
 from services.memory.semantic.domain.memory import END_OF_TIME, FactType, expiry
 from tests.unit.semantic_parts import Parts
@@ -28,6 +28,14 @@ def test_what_lies_beyond_the_calendar_is_no_date(words: str, day: date) -> None
     for span in dates_mentioned(f"what was said {words}", day):
         assert date.min <= span.start <= span.end <= date.max
     assert len(dates_mentioned(f"what was said {words}", date(2024, 5, 1))) == 1, "the positive control"
+
+
+@given(st.datetimes(timezones=st.just(UTC)))
+def test_stored_microseconds_are_the_same_moment_on_the_wire(moment: datetime) -> None:
+    """X-1: also before 1970, where nanos still count upwards."""
+    stamp = micros_to_timestamp(to_micros(moment))
+    assert stamp == to_timestamp(moment)
+    assert from_timestamp(stamp) == moment
 
 
 @given(begins=st.datetimes(timezones=st.just(UTC)), days=st.integers(0, 10**7))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
@@ -23,6 +24,7 @@ from services.memory.semantic.adapters.judge_model import (
     KEPT_IN,
     MAX_TOKENS,
     MODEL,
+    OUT_OF_TIME,
     SCHEMA,
     ModelJudge,
     open_judge,
@@ -207,6 +209,18 @@ async def test_a_model_that_hangs_costs_its_time_and_no_verdict(bench: Bench, re
     bench.model.script = [reply]
     judged = await bench.judge(seconds=0.1).judge(OPEN, AGENT, OLD, NEW)
     assert (judged.verdict, judged.judge) == (judge(OLD, NEW), f"{RULES} {AFTER_FAILURE}")
+
+
+async def test_after_the_callers_time_the_rules_judge(bench: Bench) -> None:
+    """J-16: nobody is asked then, and a question that is under way is given up; the verdict says so."""
+    loop, judge_ = asyncio.get_running_loop(), bench.judge()
+    out_of_time = f"{RULES} {OUT_OF_TIME}"
+    assert (await judge_.judge(OPEN, AGENT, OLD, NEW, until=loop.time())).judge == out_of_time
+    assert (bench.model.asked, bench.asked_policy) == ([], [])
+    bench.model.script = [completion(SURE), Reply(hang=True)]
+    assert (await judge_.judge(OPEN, AGENT, OLD, NEW, until=loop.time() + 20)).judge == NAME, "the control"
+    judged = await judge_.judge(OPEN, AGENT, OLD, NEW, until=loop.time() + 0.1)
+    assert (judged.verdict, judged.judge) == (judge(OLD, NEW), out_of_time)
 
 
 async def test_a_useless_answer_costs_all_the_same(bench: Bench) -> None:

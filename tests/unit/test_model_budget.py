@@ -24,6 +24,9 @@ START = datetime(2031, 5, 4, 22, 0, tzinfo=UTC)
 PRICES = Prices(of={"standard": Price(input=Decimal(2), output=Decimal(10))})
 
 
+MODELS = {Tier.STANDARD: "m", Tier.FAST: "x" * 200}
+
+
 def usage(given: int, written: int = 0, *, calls: int = 1, estimated: int = 0) -> Usage:
     return Usage(calls=calls, estimated_calls=estimated, input_tokens=given, output_tokens=written)
 
@@ -52,7 +55,9 @@ class Spending(MemorySpend):
 class Purse(Bench):
     """A budget and what is kept of it."""
 
-    def __init__(self, deployment: Budgets, spend: Spending | None = None) -> None:
+    def __init__(
+        self, deployment: Budgets, spend: Spending | None = None, *, prices: Prices = PRICES
+    ) -> None:
         super().__init__(deployment)
         self.spend = spend or Spending()
         self.tally = SpendTally(self.spend)
@@ -62,7 +67,8 @@ class Purse(Bench):
             self.store,
             self.tally,
             self.spend,
-            prices=PRICES,
+            models=MODELS,
+            prices=prices,
             clock=self.clock,
             limited=self.refused.append,
         )
@@ -82,7 +88,7 @@ async def test_a_call_begins_while_tokens_are_left_and_time_pays_what_it_took() 
     """G-5: checked before, charged after."""
     purse = Purse(Budgets(tokens_per_minute=600))
     await purse.budget.check()
-    await purse.budget.charge(Tier.FAST, "m", usage(1000, 199))
+    await purse.budget.charge(Tier.FAST, usage(1000, 199))
     with pytest.raises(RateLimited) as caught:
         await purse.budget.check()
     assert caught.value.metadata == {"limit": "tokens_per_minute"}
@@ -98,11 +104,11 @@ async def test_a_call_begins_while_tokens_are_left_and_time_pays_what_it_took() 
 async def test_a_days_spend_ends_at_midnight_in_utc() -> None:
     """G-5: by the prices of the tier."""
     purse = Purse(Budgets(spend_per_day_micros=3000))
-    await purse.budget.charge(Tier.STANDARD, "m", usage(1000, 99))
+    await purse.budget.charge(Tier.STANDARD, usage(1000, 99))
     await purse.budget.check()
-    await purse.budget.charge(Tier.FAST, "m", usage(10**6))
+    await purse.budget.charge(Tier.FAST, usage(10**6))
     await purse.budget.check()
-    await purse.budget.charge(Tier.STANDARD, "m", usage(5))
+    await purse.budget.charge(Tier.STANDARD, usage(5))
     with pytest.raises(RateLimited) as caught:
         await purse.budget.check()
     assert caught.value.metadata == {"limit": "spend_per_day_micros"}
@@ -118,7 +124,7 @@ async def test_a_days_spend_ends_at_midnight_in_utc() -> None:
 async def test_another_process_knows_what_was_spent() -> None:
     """G-5: also after a restart, when every bucket is full."""
     purse = Purse(Budgets(spend_per_day_micros=1000))
-    await purse.budget.charge(Tier.STANDARD, "m", usage(500))
+    await purse.budget.charge(Tier.STANDARD, usage(500))
     other = Purse(Budgets(spend_per_day_micros=1000), purse.spend)
     with pytest.raises(RateLimited):
         await other.budget.check()
@@ -132,7 +138,7 @@ async def test_what_could_not_be_kept_counts_here_and_is_kept_once_later(fault: 
     purse = Purse(Budgets(spend_per_day_micros=1000))
     setattr(purse.spend, fault, True)
     for _ in range(3):
-        await purse.budget.charge(Tier.STANDARD, "m", usage(200))
+        await purse.budget.charge(Tier.STANDARD, usage(200))
     setattr(purse.spend, fault, False)
     assert await purse.budget.spent_today("bank") >= 1200
     with pytest.raises(RateLimited):
@@ -145,7 +151,7 @@ async def test_what_could_not_be_kept_counts_here_and_is_kept_once_later(fault: 
 async def test_what_is_not_kept_is_tried_again_in_the_background_and_at_the_end() -> None:
     purse = Purse(Budgets())
     purse.spend.down = True
-    await purse.budget.charge(Tier.STANDARD, "m", usage(200))
+    await purse.budget.charge(Tier.STANDARD, usage(200))
     running = asyncio.create_task(purse.tally.run())
     await asyncio.sleep(0)
     purse.spend.down = False
@@ -159,7 +165,7 @@ async def test_a_clock_that_goes_back_over_midnight_loses_nothing() -> None:
     purse = Purse(Budgets())
     for hours in (0, 3, -3, 3, 100):
         purse.time.now += 3600 * hours
-        await purse.budget.charge(Tier.STANDARD, "m", usage(50))
+        await purse.budget.charge(Tier.STANDARD, usage(50))
     rows = await purse.usage.spend(BANK, 30)
     assert [(row.day.day, row.calls) for row in rows] == [(9, 1), (5, 2), (4, 2)]
     assert purse.tally.unkept("bank", START.date()) == 0
@@ -178,7 +184,7 @@ async def test_while_it_is_not_known_what_was_spent_nothing_may_be() -> None:
 async def test_a_caller_that_leaves_is_charged_all_the_same() -> None:
     """G-5."""
     purse = Purse(Budgets(tokens_per_minute=600))
-    task = asyncio.create_task(purse.budget.charge(Tier.STANDARD, "m", usage(700)))
+    task = asyncio.create_task(purse.budget.charge(Tier.STANDARD, usage(700)))
     await asyncio.sleep(0)
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
@@ -200,20 +206,20 @@ async def test_a_budget_of_0_allows_nothing_and_says_nothing_of_when() -> None:
 async def test_tokens_that_cannot_be_charged_do_not_fail_the_call() -> None:
     purse = Purse(Budgets(tokens_per_minute=600))
     purse.store.down = True
-    await purse.budget.charge(Tier.STANDARD, "m", usage(700))
+    await purse.budget.charge(Tier.STANDARD, usage(700))
     assert await purse.spend.micros("bank", START.date()) == 1400
 
 
 async def test_usage_is_told_by_day_tier_and_model() -> None:
-    """E-11: a name of a model is one line of a bounded length."""
+    """E-11: by the name in the settings, which is one line of a bounded length."""
     purse = Purse(Budgets())
-    await purse.budget.charge(Tier.STANDARD, "m", usage(5, 1, calls=2, estimated=1))
-    await purse.budget.charge(Tier.STANDARD, "m", usage(10, 1))
-    await purse.budget.charge(Tier.STANDARD, "m", usage(0, calls=0))
-    await purse.budget.charge(Tier.FAST, "x" * 200, usage(1))
-    await purse.budget.charge(Tier.DEEP, "", usage(1))
+    await purse.budget.charge(Tier.STANDARD, usage(5, 1, calls=2, estimated=1))
+    await purse.budget.charge(Tier.STANDARD, usage(10, 1))
+    await purse.budget.charge(Tier.STANDARD, usage(0, calls=0))
+    await purse.budget.charge(Tier.FAST, usage(1))
+    await purse.budget.charge(Tier.DEEP, usage(1))
     purse.time.now += 7200
-    await purse.budget.charge(Tier.STANDARD, "m", usage(1))
+    await purse.budget.charge(Tier.STANDARD, usage(1))
     rows = await purse.usage.spend(BANK, 2)
     assert [(row.day.day, row.tier, row.model[:8], row.calls) for row in rows] == [
         (5, "standard", "m", 1),
@@ -235,11 +241,20 @@ async def test_usage_is_told_by_day_tier_and_model() -> None:
     assert [row.day.day for row in await purse.usage.spend(BANK, 1)] == [5]
 
 
+async def test_a_price_is_found_by_the_name_in_the_settings() -> None:
+    """G-5: a price of tier and model goes before the tier's, and another model's is nobody's."""
+    dear = Price(input=Decimal(7), output=Decimal(7))
+    for priced, micros in (("standard/m", 700), ("standard/other", 200)):
+        purse = Purse(Budgets(), prices=Prices(of={**PRICES.of, priced: dear}))
+        await purse.budget.charge(Tier.STANDARD, usage(100))
+        assert await purse.budget.spent_today("bank") == micros
+
+
 async def test_limits_are_told_with_what_is_left() -> None:
     """G-5."""
     purse = Purse(Budgets(requests_per_minute=60, spend_per_day_micros=100, concurrent_streams=2))
     purse.settings.budgets["bank"] = Budgets(tokens_per_minute=600, concurrent_streams=0)
-    await purse.budget.charge(Tier.STANDARD, "m", usage(700))
+    await purse.budget.charge(Tier.STANDARD, usage(700))
     assert await purse.usage.limits(BANK) == [
         HeldLimit(name="requests_per_minute", most=60, left=60, wait=0.0, own=False),
         HeldLimit(name="tokens_per_minute", most=600, left=-100, wait=10.1, own=True),

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from services.gateway.domain.history import history_layer
+from services.gateway.domain.history import Window, history_layer
 from services.gateway.domain.parts import Ingredients, LayerKind, Speaker, Working
-from services.gateway.domain.prompt import assemble, message_text, shares, system_text
+from services.gateway.domain.prompt import assemble, message_text, shares, standing_layers, system_text
 from services.kit.errors import BudgetTooSmall
 from services.kit.tokens import estimate_tokens
 from tests.unit.prompt_parts import EMPTY, history, known, layer, overlay, said
@@ -64,6 +64,21 @@ def test_whatever_the_scripts_it_fits_or_says_that_it_cannot(parts: Ingredients,
     assert roles[0] is Speaker.USER
     assert all(a is not b for a, b in pairwise(roles))
     assert assemble(parts, budget) == prompt
+
+
+@settings(max_examples=100, deadline=None)
+@given(ingredients(), st.integers(100, 4000))
+def test_what_was_made_ahead_makes_the_same_prompt(parts: Ingredients, budget: int) -> None:
+    """G-1: layers and window that were written while recall was busy, and again for the next budget."""
+    window = Window(parts.history)
+    for each in (budget, budget // 2, budget):
+        try:
+            prompt = assemble(parts, each)
+        except BudgetTooSmall:
+            continue
+        split = shares(parts.system_prompt, parts.author, parts.message, each)
+        ahead = standing_layers(parts, split)
+        assert assemble(parts, each, standing=ahead, window=window) == prompt
 
 
 def test_a_message_that_history_shows_after_all_is_not_retrieved_too() -> None:

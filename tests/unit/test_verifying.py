@@ -79,7 +79,9 @@ class Scripted:
         self.gate = asyncio.Event()
         self.gate.set()
 
-    async def judge(self, tenant: str, agent_id: str, old: Statement, new: Statement, /) -> Judged:
+    async def judge(
+        self, tenant: str, agent_id: str, old: Statement, new: Statement, /, *, until: float | None = None
+    ) -> Judged:
         self.asked.append((old.value, new.value))
         self.of.add((tenant, agent_id))
         await self.gate.wait()

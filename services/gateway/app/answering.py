@@ -223,7 +223,7 @@ class Answering:
     async def _spend(self, question: Question, model: str, usage: Usage) -> None:
         if usage.calls:
             await self._usage.record(question.agent_id, question.conversation_id, question.tier, model, usage)
-            await self._budget.charge(question.tier, model, usage)
+            await self._budget.charge(question.tier, usage)
 
 
 def _distinct(values: Iterable[object]) -> tuple[object, ...]:

@@ -13,5 +13,5 @@ class ModelBudget(Protocol):
     async def check(self) -> None:
         """Before a call of a model. Raises LimitExceeded, with `retry_after`, when nothing is left."""
 
-    async def charge(self, tier: Tier, model: str, usage: Usage) -> None:
+    async def charge(self, tier: Tier, usage: Usage) -> None:
         """What a call took; it never fails for being over a limit, which the next check tells."""

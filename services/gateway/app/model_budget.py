@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
+from collections.abc import Mapping
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Final
 
@@ -105,14 +106,18 @@ class TenantModelBudget:
         tally: SpendTally,
         spend: SpendStore,
         *,
+        models: Mapping[Tier, str],
         prices: Prices,
         clock: Clock,
         limited: Limited,
     ) -> None:
+        """`models` are the names that the settings give to tiers: what an endpoint calls itself neither makes
+        a row nor finds a price."""
         self._limits = limits
         self._store = store
         self._tally = tally
         self._spend = spend
+        self._models = models
         self._prices = prices
         self._clock = clock
         self._limited = limited
@@ -127,12 +132,12 @@ class TenantModelBudget:
         if budgets.spend_per_day_micros is not None:
             await self._check_spend(tenant, budgets.spend_per_day_micros)
 
-    async def charge(self, tier: Tier, model: str, usage: Usage) -> None:
+    async def charge(self, tier: Tier, usage: Usage) -> None:
         """See the port. A caller that is cancelled is charged all the same."""
         if not usage.calls:
             return
         tenant = current_principal().tenant
-        self._tally.add(tenant, self._spent(tier, model, usage))
+        self._tally.add(tenant, self._spent(tier, usage))
         task = asyncio.create_task(self._keep(tenant, usage.input_tokens + usage.output_tokens))
         self._charging.add(task)
         task.add_done_callback(self._charging.discard)
@@ -174,12 +179,12 @@ class TenantModelBudget:
         self._limited(name)
         return RateLimited(name, wait)
 
-    def _spent(self, tier: Tier, model: str, usage: Usage) -> ModelSpend:
-        name = clean(model)[:MAX_MODEL] or UNNAMED
+    def _spent(self, tier: Tier, usage: Usage) -> ModelSpend:
+        name = self._models.get(tier, "")
         return ModelSpend(
             day=self._today(),
             tier=tier.value,
-            model=name,
+            model=clean(name)[:MAX_MODEL] or UNNAMED,
             calls=usage.calls,
             estimated_calls=usage.estimated_calls,
             input_tokens=usage.input_tokens,

@@ -124,4 +124,4 @@ class Asking:
             return
         place = self._ask.place
         await self._recorder.record(place.agent_id, place.conversation_id, self._ask.tier, model, usage)
-        await self._budget.charge(self._ask.tier, model, usage)
+        await self._budget.charge(self._ask.tier, usage)

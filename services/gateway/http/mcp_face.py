@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from urllib.parse import parse_qsl
 
 import grpc
 import structlog
@@ -25,7 +26,7 @@ from services.gateway.http.bodies import Bodies, Gone, discard
 from services.gateway.http.heads import Head
 from services.gateway.http.limits import MAX_BODY_BYTES, OVERLOADED_RETRY_SECONDS
 from services.gateway.http.refusals import Refusals
-from services.kit.errors import Internal, NotAllowed, Overloaded, PalimpsestError, UnknownMethod
+from services.kit.errors import Internal, InvalidField, NotAllowed, Overloaded, PalimpsestError, UnknownMethod
 from services.kit.identity import Authenticator, bearer_of
 
 MAX_REQUESTS = 128
@@ -92,12 +93,16 @@ class McpFace:
         return None
 
     def _check(self, head: Head) -> None:
-        """Raises Refused: for a verb that there is not, as there are no sessions; for a page of elsewhere."""
+        """Raises Refused: for a verb that there is not, as there are no sessions; for a page of elsewhere;
+        for a parameter that comes twice, which two readers could read differently."""
         if head.verb != "POST":
             raise Refused(405, UnknownMethod("this path has POST alone"), {"allow": "POST"})
         origin = head.headers.get("origin")
         if origin is not None and not self._origins & {origin, ANY}:
             raise Refused(403, NotAllowed("pages of this origin may not call"))
+        given = [name for name, _ in parse_qsl(head.query.decode("latin-1"), keep_blank_values=True)]
+        if len(given) != len(set(given)):
+            raise Refused(400, InvalidField("query", "names a parameter more than once"))
 
     async def _serve(self, exchange: _Exchange, body: bytes) -> None:
         """Until the request is answered or its caller has left."""

@@ -95,9 +95,13 @@ class Search:
     async def SearchDocuments(
         self, request: search_pb2.SearchDocumentsRequest
     ) -> search_pb2.SearchDocumentsResponse:
-        """With the contacts that were merged into those named. Raises NotFound for an unknown one."""
+        """With the contacts that were merged into those named.
+
+        Raises NotFound for an unknown one, and for an unknown agent.
+        """
+        named = request.contact_ids or ("",)  # nobody: the agent alone is looked up
         groups = await asyncio.gather(
-            *(self._backends.contact_ids(request.agent_id, one) for one in request.contact_ids)
+            *(self._backends.contact_ids(request.agent_id, one) for one in named)
         )
         asked = search_pb2.SearchDocumentsRequest()
         asked.CopyFrom(request)

@@ -1,8 +1,8 @@
 """Verdicts by a model of the tier "fast" (SPEC S-7, J-16, S-15).
 
 The guard comes first: what the rules hold to be about different subjects or slots, they judge themselves, and
-no model is asked. So do they where the tenant's texts must not leave, and where the model gives no usable
-answer; the verdict names its judge in each case.
+no model is asked. So do they where the tenant's texts must not leave, where the model gives no usable answer,
+and where the caller's time for models is over; the verdict names its judge in each case.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 MODEL = "model/1"
 """The name of the judge, before that of its model; raised with a change of the prompt."""
 AFTER_FAILURE = "after model failure"
+OUT_OF_TIME = "beyond the model's time"
 KEPT_IN = "kept in by the data-flow policy"
 MAX_TOKENS = 64  # S-7: two numbers
 PROBABILITY: Mapping[str, Any] = {"type": "number", "minimum": 0, "maximum": 1}
@@ -85,22 +86,31 @@ class ModelJudge:
         self._rules = DeterministicJudge()
         self._patience = Patience(monotonic)
 
-    async def judge(self, tenant: str, agent_id: str, old: Statement, new: Statement, /) -> Judged:
+    async def judge(
+        self, tenant: str, agent_id: str, old: Statement, new: Statement, /, *, until: float | None = None
+    ) -> Judged:
         """See the port."""
         if not await asyncio.to_thread(askable, old, new):
             return await self._rules.judge(tenant, agent_id, old, new)
+        if _over(until):
+            return await self._by_rules(OUT_OF_TIME, old, new)
         try:
             await self._leave(tenant, agent_id)
-            verdict = await self._asked(agent_id, old, new)
-        except (DataFlowRefused, ModelUnavailable) as error:
-            why = KEPT_IN if isinstance(error, DataFlowRefused) else AFTER_FAILURE
-            judged = await self._rules.judge(tenant, agent_id, old, new)
-            return replace(judged, judge=f"{judged.judge} {why}")
+            verdict = await self._asked(agent_id, old, new, until)
+        except DataFlowRefused:
+            return await self._by_rules(KEPT_IN, old, new)
+        except ModelUnavailable:
+            return await self._by_rules(OUT_OF_TIME if _over(until) else AFTER_FAILURE, old, new)
         return Judged(verdict=verdict, judge=self._name)
 
-    async def _asked(self, agent_id: str, old: Statement, new: Statement) -> Verdict:
+    async def _by_rules(self, why: str, old: Statement, new: Statement) -> Judged:
+        judged = await self._rules.judge("", "", old, new)
+        return replace(judged, judge=f"{judged.judge} {why}")
+
+    async def _asked(self, agent_id: str, old: Statement, new: Statement, until: float | None) -> Verdict:
         self._patience.check()
         deadline = asyncio.get_running_loop().time() + self._seconds
+        deadline = deadline if until is None else min(deadline, until)
         try:
             made = await self._client.complete_json(
                 Tier.FAST,
@@ -122,6 +132,10 @@ class ModelJudge:
             contradicts=float(made.value["contradicts"]),
             reason="model",
         )
+
+
+def _over(until: float | None) -> bool:
+    return until is not None and asyncio.get_running_loop().time() >= until
 
 
 def question(old: Statement, new: Statement) -> str:

@@ -12,7 +12,7 @@ from services.memory.semantic.domain.memory import Memory
 
 JUDGE = "judge"
 """What a refusal of the data-flow policy is counted as (S-15)."""
-RULES = "rules/3"
+RULES = "rules/4"
 """The rules' name, raised with a change of them that changes verdicts."""
 
 
@@ -27,15 +27,22 @@ class Judged:
 class Judge(Protocol):
     """Says how likely one statement replaces or contradicts another of the same scope."""
 
-    async def judge(self, tenant: str, agent_id: str, old: Statement, new: Statement, /) -> Judged:
-        """Returns the verdict; `new` was written after `old`. The tenant and agent are whose they are."""
+    async def judge(
+        self, tenant: str, agent_id: str, old: Statement, new: Statement, /, *, until: float | None = None
+    ) -> Judged:
+        """Returns the verdict; `new` was written after `old`. The tenant and agent are whose they are.
+
+        `until` is a time of the running loop from which on no model is waited for.
+        """
         ...
 
 
 class DeterministicJudge:
     """Rules without a model: never fails, asks nobody, sends no text anywhere."""
 
-    async def judge(self, _tenant: str, _agent_id: str, old: Statement, new: Statement, /) -> Judged:
+    async def judge(
+        self, _tenant: str, _agent_id: str, old: Statement, new: Statement, /, *, until: float | None = None
+    ) -> Judged:
         """Applies the rules in a thread: two long statements take them a while, and others are served."""
         return Judged(verdict=await asyncio.to_thread(judge, old, new), judge=RULES)
 

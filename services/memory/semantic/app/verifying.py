@@ -33,6 +33,9 @@ JUDGED_CHARACTERS = 2000
 SEARCHED = 32
 """Hits asked of the index, which may still hold some that have ended."""
 SEARCHES_AT_ONCE = 16
+MODEL_SECONDS = 10.0
+"""J-16: how long models are waited for in one call, whatever number of memories it has. The rules judge what is
+left: whoever indexes has few places for all tenants, and a slow model must not hold them."""
 
 NOT_VERIFIED = f"{Reason.INTERNAL}: the memory is indexed, but its verification failed"
 PASSED_ON = (DependencyDown, Overloaded)
@@ -51,13 +54,14 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerifySettings:
-    """How many memories one is held against, and how similar they are at the least (S-7).
+    """How many memories one is held against, how similar they are at the least (S-7), and the time of models.
 
     S-7 has 0.6. With the guard in place less suffices, and finds a sixth more (docs/memory-model.md).
     """
 
     candidates: int = 3
     cosine: float = 0.5
+    model_seconds: float = MODEL_SECONDS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,7 +125,10 @@ class Verifier:
         bucket = Bucket(tenant=tenant, agent=agent_id, content=ContentClass.MEMORY)
         failures: dict[str, Exception] = {}
         rounds = await self._search(bucket, sorted(pending, key=lambda one: _written(one.memory)), failures)
-        await asyncio.gather(*(self._round(bucket, key, found, failures) for key, found in rounds.items()))
+        until = asyncio.get_running_loop().time() + self._settings.model_seconds
+        await asyncio.gather(
+            *(self._round(bucket, key, found, until, failures) for key, found in rounds.items())
+        )
         for error in failures.values():
             if isinstance(error, PASSED_ON):
                 raise error
@@ -167,19 +174,24 @@ class Verifier:
         )
 
     async def _round(
-        self, bucket: Bucket, contact_id: str, found: Sequence[_Similar], failures: dict[str, Exception]
+        self,
+        bucket: Bucket,
+        contact_id: str,
+        found: Sequence[_Similar],
+        until: float,
+        failures: dict[str, Exception],
     ) -> None:
         """One after the other, in order of writing, so that what replaces is itself replaced by the next."""
         lock = self._locks.setdefault((bucket.tenant, bucket.agent, contact_id), asyncio.Lock())
         for similar in found:
             async with lock:
                 try:
-                    await self._verify_one(bucket, similar)
+                    await self._verify_one(bucket, similar, until)
                 except Exception as error:  # noqa: BLE001 - as above
                     self._count(Outcome.FAILED)
                     self._failed(similar.memory_id, error, failures)
 
-    async def _verify_one(self, bucket: Bucket, similar: _Similar) -> None:
+    async def _verify_one(self, bucket: Bucket, similar: _Similar, until: float) -> None:
         """By the rows as they are now."""
         ids = [similar.memory_id, *similar.others]
         rows = await self._store.get(bucket.tenant, bucket.agent, ids)
@@ -191,13 +203,13 @@ class Verifier:
         held = [rows[id_] for id_ in similar.others if id_ in rows and _comparable(memory, rows[id_], now)]
         for other in sorted(held[: self._settings.candidates], key=_written):
             old, new = sorted((memory, other), key=_begun)
-            self._count(await self._decide(bucket, old, new))
+            self._count(await self._decide(bucket, old, new, until))
         await self._set_verified(bucket, memory.id)
 
-    async def _decide(self, bucket: Bucket, old: Memory, new: Memory) -> Outcome:
+    async def _decide(self, bucket: Bucket, old: Memory, new: Memory, until: float) -> Outcome:
         """Asks the judge, and has the store keep what it finds."""
         tenant, agent_id = bucket.tenant, bucket.agent
-        judged = await self._judge.judge(tenant, agent_id, _capped(old), _capped(new))
+        judged = await self._judge.judge(tenant, agent_id, _capped(old), _capped(new), until=until)
         found, name, now = judged.verdict, judged.judge, self._clock()
         if found.replaces >= REPLACES_FROM:
             verdict = Verdict(old_id=old.id, new_id=new.id, probability=found.replaces, judge=name)

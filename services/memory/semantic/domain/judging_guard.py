@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 
 from services.memory.semantic.domain import judging_grammar as grammar
+from services.memory.semantic.domain.judging_labels import others_of_a_sort
 from services.memory.semantic.domain.judging_match import (
     Relation,
     adds_nothing,
@@ -66,6 +67,8 @@ def _of_something_else(old: Reading, new: Reading) -> str | None:
         return "somebody else's"
     if _another(new) and not _another(old):
         return "another one"
+    if new.has(Cue.END) and not new.has(Cue.NOW, Cue.CHANGE) and others_of_a_sort(old, new):
+        return "another of its sort"
     if gains(Cue.ADD, old, new):
         return "an addition"
     if _LIFELONG.search(new.folded):

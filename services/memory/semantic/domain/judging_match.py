@@ -15,6 +15,7 @@ from itertools import pairwise
 
 from services.memory.semantic.domain import judging_grammar as grammar
 from services.memory.semantic.domain.judging_cues import Language
+from services.memory.semantic.domain.judging_labels import other_things
 from services.memory.semantic.domain.judging_reading import UNSPACED_FROM, Reading
 from services.memory.semantic.domain.judging_slots import PERSONAL
 from services.memory.semantic.domain.judging_subjects import Subject
@@ -68,6 +69,8 @@ def relation(old: Reading, new: Reading) -> Relation:
     """Compares the subjects: his and hers, two surnames, a person and their sister are different."""
     first, second = old.subject, new.subject
     if first.owner and second.owner and first.owner != second.owner:
+        return Relation.APART
+    if other_things(old, new):
         return Relation.APART
     if _strange_kin(old, new) or _strange_kin(new, old):
         return Relation.APART

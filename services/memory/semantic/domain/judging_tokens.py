@@ -73,7 +73,9 @@ def tokens_of(text: str, language: Language, nouns: frozenset[str], moves: froze
 
 
 def stem_of(word: str, language: Language) -> str:
-    """As words are compared; a stemmer wants the accents."""
+    """As words are compared; a stemmer wants the accents. A name that holds digits is compared whole."""
+    if any(letter.isdigit() for letter in word):
+        return fold_case(word)
     if language is Language.ENGLISH:
         folded = fold_case(word)
         if "-" in folded:

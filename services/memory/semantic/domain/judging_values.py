@@ -98,8 +98,11 @@ _TIME = re.compile(
     rf"|\b(?P<past>half past|quarter past|quarter to|at|um|a las|a)\s(?P<w>{_HOURS})\b"
     r"(?! (?:years?|days?|weeks?|months?|people|percent|euros?|dollars?))"
 )
+_NOT_OF_NAME = r"(?<![0-9a-z\u00c0-\u04ff])(?<![a-z\u00c0-\u04ff][-_])(?!\d+[a-f]\b)"
+"""Digits of a name count nothing: "zebra001", "db-01", "room 12b"."""
 _QUANTITY = re.compile(
-    r"(?P<sign>[€$£¥])?\s?(?P<n>\d+(?:[.,]\d+)*)\s?(?P<u1>%|€|°[cf]?|[^\W\d_]+)?(?: (?P<u2>[^\W\d_]+))?"
+    rf"(?P<sign>[€$£¥])?\s?{_NOT_OF_NAME}"
+    r"(?P<n>\d+(?:[.,]\d+)*)\s?(?P<u1>%|€|°[cf]?|[^\W\d_]+)?(?: (?P<u2>[^\W\d_]+))?"
     rf"|\b(?P<w>{'|'.join(sorted(_NUMBER_WORDS, key=len, reverse=True))})\b(?: (?P<u3>[^\W\d_]+))?"
 )
 _PERIODS = {
