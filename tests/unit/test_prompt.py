@@ -203,8 +203,10 @@ def test_facts_stand_in_a_stable_order_whatever_their_relevance() -> None:
 
 def test_what_other_layers_leave_flows_to_history() -> None:
     split = shares("", "", "hi", 1000)
-    assert split.history() == split.rest
-    used = (split.facts, split.working, split.retrieved)
-    assert split.history(*used) == split.rest - sum(used)
+    assert split.rest - split.rest // 60 <= split.usual <= split.rest
+    assert split.history(0, 0, retrieves=False) == split.usual
+    used = (split.facts, split.working)
+    assert split.history(*used, retrieves=False) == split.usual - sum(used)
+    assert split.history(*used, retrieves=True) == split.usual - sum(used) - int(split.usual * 0.15)
     turns = [said(n, "word " * 20) for n in range(100)]
     assert assemble(replace(EMPTY, history=history(turns)), 1000).tokens > 900

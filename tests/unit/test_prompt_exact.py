@@ -15,7 +15,7 @@ from services.embedder.bootstrap import default_model_dir
 from services.gateway.adapters.sources import ServiceSources
 from services.gateway.app.prompting import Prompting
 from services.gateway.domain.parts import ORDER, Ingredients, LayerKind, Passage, Working, WorkingSources
-from services.gateway.domain.prompt import assemble, message_text, shares, system_text
+from services.gateway.domain.prompt import MESSAGE_STEPS, assemble, message_text, shares, system_text
 from services.gateway.domain.working import working_layer
 from services.kit.errors import BudgetTooSmall, NotFound
 from services.kit.fences import plain
@@ -77,14 +77,15 @@ def test_what_other_layers_leave_flows_to_history_by_any_count(name: str) -> Non
     budget = {"estimate": 3000, "word pieces": 3000, "bytes": 12_000}[name]
     turn = count("⟦user, 2026-03-01 09:00⟧\n" + turns[-1].text) + 8
     prompt = assemble(replace(EMPTY, history=history(turns)), budget, count=count)
-    assert budget - 2 * turn < prompt.tokens <= budget
+    unused = 2 * turn + budget // MESSAGE_STEPS
+    assert budget - unused < prompt.tokens <= budget
     facts = tuple(known(n, "word " * 30) for n in range(9))
     full = assemble(
         replace(EMPTY, history=history(turns), facts=facts, working=Working(notes="note " * 900)),
         budget,
         count=count,
     )
-    assert budget - 2 * turn < full.tokens <= budget
+    assert budget - unused < full.tokens <= budget
     assert len(layer(full, LayerKind.HISTORY).turns) < len(layer(prompt, LayerKind.HISTORY).turns)
 
 
@@ -107,8 +108,23 @@ def test_the_choice_of_facts_is_the_same_for_all_messages_that_are_not_unusually
     ]
     assert len({prompt.openai[0].content for prompt in prompts}) == 1
     assert 0 < len(layer(prompts[0], LayerKind.FACTS).memory_ids) < 40
-    asked = {shares("", "", "word " * n, 4000).window() for n in (1, 3, 5)}
-    assert len(asked) == 1, "so the first messages are cut at the same place"
+    asked = {shares("", "", "word " * n, 4000).history(0, 0, retrieves=False) for n in (1, 10, 30)}
+    assert len(asked) == 1, "so the same window is asked for"
+
+
+def test_what_stands_before_messages_of_like_length_is_the_same_whatever_is_found_for_them() -> None:
+    """G-1: also in a conversation that is longer than its share."""
+    window = history([said(n, "word " * 20) for n in range(300)])
+    found = [tuple(known(900 + n, "word " * 30) for n in range(many)) for many in (1, 4, 9)]
+    prompts = [
+        assemble(replace(EMPTY, history=window, memories=memories, message="word " * n), 4000)
+        for n, memories in zip((1, 12, 30), found, strict=True)
+    ]
+    before = {tuple(one.content for one in prompt.openai[:-1]) for prompt in prompts}
+    assert len(before) == 1
+    assert len({layer(prompt, LayerKind.RETRIEVED).tokens for prompt in prompts}) == 3, (
+        "other things are found"
+    )
 
 
 class Attractor:

@@ -56,4 +56,4 @@ def test_the_example_is_what_the_code_makes_of_it() -> None:
     for number in numbers:
         assert number in example
     assert {estimate_tokens(f"⟦user, {turn.time:%Y-%m-%d %H:%M}⟧\n{turn.text}") for turn in TURNS} == {34}
-    assert prompt.tokens + 34 > BUDGET, "one more message would not fit"
+    assert shown.tokens + 34 > shown.budget, "one more message would not fit"

@@ -14,6 +14,7 @@ from services.gateway.domain.parts import Ingredients, Layer, Prompt, Turn
 from services.gateway.domain.prompt import DEFAULT_BUDGET, Shares, assemble, shares, standing_layers
 from services.kit.tokens import TokenCounter, estimate_tokens
 
+LEAST_HISTORY_TOKENS = 1  # of a window, which may be asked for nothing less
 LEAST_SUMMARISED = 4
 """Messages of a path that may have a rolling summary (J-5)."""
 
@@ -160,7 +161,8 @@ class Prompting:
             working=working,
         )
         layers = await _counted(count, lambda: standing_layers(parts, split, count=count))
-        room = split.window(*(layer.tokens for layer in layers))
+        used = (layer.tokens for layer in layers)
+        room = max(LEAST_HISTORY_TOKENS, split.history(*used, retrieves=False))
         history = await sources.window(
             asked.agent_id, asked.conversation_id, room, rolling, model=asked.model
         )

@@ -3,14 +3,16 @@
 Of the budget the system prompt and the new message are taken whole. Of the rest facts get up to 15 %, working
 memory 10 %, history 60 % and what was retrieved 15 %; what a layer leaves flows on to history.
 
-What stands before the new message in message lists is the same for every message that may be written next, as
-far as it can be: a provider's prefix cache then has it already.
+What stands before the new message in message lists is the same for every message of like length that may be
+written next: a provider's prefix cache then has it already. So history is given retrieval's share where nothing
+was found, and not what is left of it otherwise.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import ceil
 
 from services.gateway.domain.attractor import facts_with_attractor
 from services.gateway.domain.history import Window, said
@@ -26,8 +28,8 @@ WORKING_SHARE = 0.10
 RETRIEVED_SHARE = 0.15
 USUAL_MESSAGE = 1 / 8
 """Of what the system prompt leaves: a message up to there leaves the choice of facts as it is."""
-WINDOW_STEPS = 64
-"""History is asked for in steps of this part of what the system prompt leaves."""
+MESSAGE_STEPS = 64
+"""History makes room for the message in steps of this part of what the system prompt leaves."""
 DEFAULT_BUDGET = 8000
 SEPARATOR = "\n\n"
 SEPARATOR_TOKENS = 1
@@ -38,27 +40,20 @@ class Shares:
     """Tokens for each layer; `rest` is what is left beside the system prompt and the new message.
 
     `standing` is what facts are chosen for: at most `facts`, and the same for all messages that are not
-    unusually long. `step`: see `window`.
+    unusually long. `usual` is `rest` rounded down, so that it is the same for messages of like length.
     """
 
     rest: int
+    usual: int
     facts: int
     working: int
     retrieved: int
     standing: int
-    step: int
 
-    def history(self, *used: int) -> int:
-        """Its own share and all that the others leave."""
-        return max(0, self.rest - sum(used))
-
-    def window(self, *used: int) -> int:
-        """What a window of history is asked for: rounded down, so that it is the same for like messages.
-
-        At least 1. Where the first messages are cut depends on it.
-        """
-        room = self.history(*used)
-        return max(1, room - room % self.step)
+    def history(self, facts: int, working: int, *, retrieves: bool) -> int:
+        """Its own share and what facts and working memory leave of theirs; all of retrieval's, or nothing."""
+        kept = int(self.usual * RETRIEVED_SHARE) if retrieves else 0
+        return max(0, self.usual - kept - facts - working)
 
 
 def system_text(system_prompt: str) -> str:
@@ -82,13 +77,14 @@ def shares(
         raise BudgetTooSmall(
             f"the system prompt takes {system} tokens and the message {new}; the budget is {budget}"
         )
+    step = max(1, room // MESSAGE_STEPS)
     return Shares(
         rest=rest,
+        usual=max(0, room - ceil(new / step) * step),
         facts=int(rest * FACTS_SHARE),
         working=int(rest * WORKING_SHARE),
         retrieved=int(rest * RETRIEVED_SHARE),
         standing=int(min(rest, room * (1 - USUAL_MESSAGE)) * FACTS_SHARE),
-        step=max(1, room // WINDOW_STEPS),
     )
 
 
@@ -99,8 +95,8 @@ def standing_layers(
     facts = facts_with_attractor(
         parts.facts, parts.themes, split.standing, version=parts.attractor_version, count=count
     )
-    working = working_layer(parts.working, split.working, count=count)
-    return replace(facts, budget=split.facts), working
+    working = working_layer(parts.working, int(split.usual * WORKING_SHARE), count=count)
+    return replace(facts, budget=split.facts), replace(working, budget=split.working)
 
 
 def assemble(
@@ -120,14 +116,13 @@ def assemble(
     facts, working = standing or standing_layers(parts, split, count=count)
     window = window or Window(parts.history, count=count)
     retrieval = Retrieval(parts.older, parts.memories, parts.documents, count=count)
-    room, retrieved_room = split.history(facts.tokens, working.tokens), split.retrieved
+    retrieves = bool(parts.older or parts.memories or parts.documents)
+    room = split.history(facts.tokens, working.tokens, retrieves=retrieves)
+    retrieved_room = split.retrieved
     while True:
         history = window.layer(room)
         shown = {place(turn) for turn in history.turns} | set(facts.memory_ids)
         retrieved = retrieval.layer(shown, retrieved_room)
-        room = min(room, split.history(facts.tokens, working.tokens, retrieved.tokens))
-        if history.tokens > room:
-            continue  # a shorter history may let more be retrieved, so both are chosen again
         chosen = (facts, working, replace(history, budget=room), retrieved)
         prompt = _write(parts, chosen, budget, count)
         over = prompt.tokens - budget
