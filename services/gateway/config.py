@@ -73,8 +73,9 @@ class GatewaySettings(StoreSettings):
     limit_concurrent_streams: int | None = _budget(STREAMS)
     """Calls that answer with a stream and are open at one time."""
     limit_prices: dict[str, ModelPrice] = Field(default_factory=dict)
-    """What a million tokens cost, by tier or by tier and its model's name in the settings, as JSON: {"standard": {"input": 2, "output":
-    10}, "standard/a-model": {"input": 1, "output": 4}}. What has no price costs nothing."""
+    """What a million tokens cost, by tier or by tier and its model's name in the settings, as JSON:
+    {"standard": {"input": 2, "output": 10}, "standard/a-model": {"input": 1, "output": 4}}. What has no price
+    costs nothing."""
     limit_without_redis: Literal["local", "open", "closed"] = "local"
     """What holds while Redis is away: each process counts for itself, nothing is limited, or nothing that is
     limited is allowed."""

@@ -67,9 +67,7 @@ async def judging() -> AsyncIterator[tuple[ScriptedModel, Told]]:
     async with scripted_model() as model, httpx.AsyncClient() as http:
         settings = ModelSettings(fast=TierSettings(url=model.url, name="small", attempts=1))
         client = ModelClient(settings, http)
-        yield model, Told(
-            ModelJudge(client, name="small", seconds=20.0, leave=_stays, used=lambda *_: None)
-        )
+        yield model, Told(ModelJudge(client, name="small", seconds=20.0, leave=_stays, used=lambda *_: None))
 
 
 async def indexed_at_once(judge: Told, seconds: float) -> list[Verification]:

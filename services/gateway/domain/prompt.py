@@ -4,8 +4,8 @@ Of the budget the system prompt and the new message are taken whole. Of the rest
 memory 10 %, history 60 % and what was retrieved 15 %; what a layer leaves flows on to history.
 
 What stands before the new message in message lists is the same for every message of like length that may be
-written next: a provider's prefix cache then has it already. So history is given retrieval's share where nothing
-was found, and not what is left of it otherwise.
+written next: a provider's prefix cache then has it already. So history is given retrieval's share where
+nothing was found, and not what is left of it otherwise.
 """
 
 from __future__ import annotations

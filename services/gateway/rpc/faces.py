@@ -100,9 +100,7 @@ class Search:
         Raises NotFound for an unknown one, and for an unknown agent.
         """
         named = request.contact_ids or ("",)  # nobody: the agent alone is looked up
-        groups = await asyncio.gather(
-            *(self._backends.contact_ids(request.agent_id, one) for one in named)
-        )
+        groups = await asyncio.gather(*(self._backends.contact_ids(request.agent_id, one) for one in named))
         asked = search_pb2.SearchDocumentsRequest()
         asked.CopyFrom(request)
         del asked.contact_ids[:]

@@ -41,7 +41,14 @@ class DeterministicJudge:
     """Rules without a model: never fails, asks nobody, sends no text anywhere."""
 
     async def judge(
-        self, _tenant: str, _agent_id: str, old: Statement, new: Statement, /, *, until: float | None = None
+        self,
+        _tenant: str,
+        _agent_id: str,
+        old: Statement,
+        new: Statement,
+        /,
+        *,
+        until: float | None = None,  # noqa: ARG002
     ) -> Judged:
         """Applies the rules in a thread: two long statements take them a while, and others are served."""
         return Judged(verdict=await asyncio.to_thread(judge, old, new), judge=RULES)

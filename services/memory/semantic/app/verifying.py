@@ -34,8 +34,8 @@ SEARCHED = 32
 """Hits asked of the index, which may still hold some that have ended."""
 SEARCHES_AT_ONCE = 16
 MODEL_SECONDS = 10.0
-"""J-16: how long models are waited for in one call, whatever number of memories it has. The rules judge what is
-left: whoever indexes has few places for all tenants, and a slow model must not hold them."""
+"""J-16: how long models are waited for in one call, however many memories it has. The rules judge the rest:
+whoever indexes has few places for all tenants, and a slow model must not hold them."""
 
 NOT_VERIFIED = f"{Reason.INTERNAL}: the memory is indexed, but its verification failed"
 PASSED_ON = (DependencyDown, Overloaded)

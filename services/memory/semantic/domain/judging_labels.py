@@ -65,9 +65,7 @@ def others_of_a_sort(old: Reading, new: Reading) -> bool:
     """Whether both name things of one sort by their digits, and the new one none of the old one's."""
     first, second = labels_of(old), labels_of(new)
     return any(
-        label.sort == other.sort and not {label.name} & _names(second)
-        for label in first
-        for other in second
+        label.sort == other.sort and not {label.name} & _names(second) for label in first for other in second
     )
 
 
@@ -117,7 +115,9 @@ def _counts(chunks: list[re.Match[str]], index: int, reading: Reading) -> bool:
         return False
     following, words = chunks[index + 1].group(), reading.grammar
     verbal = words.finite(following) or following == reading.verb or following.endswith(("s", "ed", "t"))
-    return is_currency(following) or not (words.says_nothing(following) or verbal or _is_cue(reading, end + 1))
+    return is_currency(following) or not (
+        words.says_nothing(following) or verbal or _is_cue(reading, end + 1)
+    )
 
 
 def _is_cue(reading: Reading, at: int) -> bool:
@@ -125,8 +125,10 @@ def _is_cue(reading: Reading, at: int) -> bool:
 
 
 def _topic(chunks: list[re.Match[str]], index: int, reading: Reading) -> bool:
-    """Whether a clause is about it: it is in the main verb's subject, or that of another: "wants it to ..."."""
-    stems = {token.stem for token in reading.tokens if chunks[index].start() <= token.start < chunks[index].end()}
+    """Whether it is in the subject of a clause: the main one, one after "that", or "wants *it* to begin"."""
+    stems = {
+        token.stem for token in reading.tokens if chunks[index].start() <= token.start < chunks[index].end()
+    }
     if reading.verb and stems <= reading.subject.all:
         return True
     words, following = reading.grammar, [chunk.group() for chunk in chunks[index + 1 : index + 3]]

@@ -50,7 +50,7 @@ class SearchServiceServicer:
 
     def SearchDocuments(self, request, context):
         """Finds documents by their newest versions. Works as long as one channel does. Errors: INVALID_FIELD;
-        RESOURCE_NOT_FOUND (an unknown contact, through the gateway); DEPENDENCY_DOWN.
+        RESOURCE_NOT_FOUND (an unknown agent or contact, through the gateway); DEPENDENCY_DOWN.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

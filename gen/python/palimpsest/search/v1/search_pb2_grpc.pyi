@@ -37,7 +37,7 @@ class SearchServiceStub:
     def __new__(cls, channel: _aio.Channel) -> SearchServiceAsyncStub: ...
     SearchDocuments: _grpc.UnaryUnaryMultiCallable[_search_pb2.SearchDocumentsRequest, _search_pb2.SearchDocumentsResponse]
     """Finds documents by their newest versions. Works as long as one channel does. Errors: INVALID_FIELD;
-    RESOURCE_NOT_FOUND (an unknown contact, through the gateway); DEPENDENCY_DOWN.
+    RESOURCE_NOT_FOUND (an unknown agent or contact, through the gateway); DEPENDENCY_DOWN.
     """
 
 @_typing.type_check_only
@@ -49,7 +49,7 @@ class SearchServiceAsyncStub(SearchServiceStub):
     def __init__(self, channel: _aio.Channel) -> None: ...
     SearchDocuments: _aio.UnaryUnaryMultiCallable[_search_pb2.SearchDocumentsRequest, _search_pb2.SearchDocumentsResponse]  # type: ignore[assignment]
     """Finds documents by their newest versions. Works as long as one channel does. Errors: INVALID_FIELD;
-    RESOURCE_NOT_FOUND (an unknown contact, through the gateway); DEPENDENCY_DOWN.
+    RESOURCE_NOT_FOUND (an unknown agent or contact, through the gateway); DEPENDENCY_DOWN.
     """
 
 class SearchServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -64,7 +64,7 @@ class SearchServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_search_pb2.SearchDocumentsResponse, _abc.Awaitable[_search_pb2.SearchDocumentsResponse]]:
         """Finds documents by their newest versions. Works as long as one channel does. Errors: INVALID_FIELD;
-        RESOURCE_NOT_FOUND (an unknown contact, through the gateway); DEPENDENCY_DOWN.
+        RESOURCE_NOT_FOUND (an unknown agent or contact, through the gateway); DEPENDENCY_DOWN.
         """
 
 def add_SearchServiceServicer_to_server(servicer: SearchServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

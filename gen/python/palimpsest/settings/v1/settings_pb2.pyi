@@ -636,7 +636,7 @@ class ModelSpend(_message.Message):
     tier: _builtins.str
     """The tier, e.g. "standard"."""
     model: _builtins.str
-    """The model."""
+    """The model, by its name in the deployment's settings."""
     calls: _builtins.int
     """How many calls."""
     estimated_calls: _builtins.int
