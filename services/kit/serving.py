@@ -183,6 +183,7 @@ async def listening(
         service.stopping(drain_seconds)
         await checker.enter_graceful_shutdown()
         await server.stop(drain_seconds)
+        gc.unfreeze()  # a process that serves again must not keep what this service was made of
 
 
 @asynccontextmanager

@@ -44,6 +44,8 @@ async def start(suite: ChatSuite, *arguments: str) -> asyncio.subprocess.Process
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
         env=os.environ | {"PALIMPSEST_API_KEY": suite.running.operator, "CHAT_KEY": "k3y"},
+        # As at a terminal: where tests run in the background, children would be born to ignore it.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
 
 

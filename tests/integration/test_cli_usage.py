@@ -119,7 +119,7 @@ async def test_usage_tells_what_models_took_and_what_is_left(
     today = now().date()
     [head, row, money, streams] = words(await run("usage", "--days", "1"))
     assert head == "day tier calls estimated input output spend model"
-    assert row == f"{today} standard 1 0 % 1,200 5 1.2500 scripted-1"
+    assert row == f"{today} standard 1 0 % 1,200 5 1.2500 asked-1"
     assert money.startswith("spend-per-day 0.0500 -1.2000 left, again in ")
     assert streams == "concurrent-streams 9 9 left (the deployment's)"
     await client.record_usage("other", ("some words", "more of them"), tier="fast", conversation_id="c")

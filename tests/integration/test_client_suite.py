@@ -220,6 +220,7 @@ async def test_usage_is_counted_and_summed(client: palimpsest.AsyncClient) -> No
 async def test_working_memory_appears_in_the_prompt_and_goes(client: palimpsest.AsyncClient) -> None:
     """W-1, W-2, W-4, G-1."""
     await say(client, "hello", "good day")
+    await idle(client)  # what can be found stays the same from here on
     empty = await client.assemble_prompt(C, "hi")
     assert layer(empty, "working").text == ""
     await client.set_notes(C, "likes herons")
