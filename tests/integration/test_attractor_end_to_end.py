@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ import palimpsest
 from palimpsest.errors import NotFoundError
 from services.compactor.adapters.summary_handler import BATCHES
 from tests.integration.embedded_suite import AGENT, Keyed, prepare, running, said
+from tests.waiting import until
 
 GARDEN = (
     "I want to grow tomatoes and beans in the vegetable beds this spring.",
@@ -31,12 +31,6 @@ DATABASE = (
     "The migration of the billing service to PostgreSQL took five hours.",
     "Next step: rehearse the migration of the invoices at night.",
 )
-
-
-async def until(holds: Callable[[], Awaitable[bool]]) -> None:
-    async with asyncio.timeout(90):
-        while not await holds():  # noqa: ASYNC110 - several services have to come to rest
-            await asyncio.sleep(0.1)
 
 
 @pytest.fixture

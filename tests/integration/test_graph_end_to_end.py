@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from click.testing import CliRunner
@@ -13,11 +12,11 @@ from palimpsest import errors, models
 from palimpsest.cli.main import main
 from services.compactor.domain.graph import ESTABLISHED_AT
 from tests.integration.embedded_suite import AGENT, running
+from tests.waiting import until
 
 MESSAGES = 26
 """More than may be without an overlay (E-8): each conversation is summarised."""
 GOODS = ["barley", "copper wire", "oak boards", "linen", "salt", "lamp glass", "wool", "tin", "paper", "rope"]
-PATIENCE = 120.0
 
 
 def text(conversation: int, number: int) -> str:
@@ -25,12 +24,6 @@ def text(conversation: int, number: int) -> str:
     return (
         f"The lighthouse keeper ordered {number * 17} crates of {goods}. We decided to pay on day {number}."
     )
-
-
-async def until(holds: Callable[[], Awaitable[bool]]) -> None:
-    async with asyncio.timeout(PATIENCE):
-        while not await holds():  # noqa: ASYNC110 - several services have to come to rest
-            await asyncio.sleep(0.1)
 
 
 async def test_a_theme_of_many_conversations_grows_and_gets_its_page(tmp_path: Path) -> None:

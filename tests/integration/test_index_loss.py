@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import shutil
 import signal
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -28,8 +27,7 @@ from tests.integration.semantic_suite import (
 from tests.integration.test_model_change import CHANGING, PACE, following_count, models
 from tests.meilisearch_server import meilisearch
 from tests.qdrant_server import StandIn
-
-SECONDS = 60.0
+from tests.waiting import until
 
 
 @pytest.fixture
@@ -52,14 +50,6 @@ async def over(
         stores = {"qdrant_url": "http://127.0.0.1:1", "qdrant_grpc_port": server.port}
     async with running(folder, episodic, **({"verify": False} | stores | chosen)) as semantic:
         yield semantic
-
-
-async def until(condition: Callable[[], Awaitable[bool]]) -> None:
-    async with asyncio.timeout(SECONDS):
-        while True:
-            if await condition():
-                return
-            await asyncio.sleep(0.05)
 
 
 async def found_by(semantic: Semantic, channel: int) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from palimpsest.insight.v1 import insight_pb2
 
 from services.compactor.domain.graph import ESTABLISHED_AT
 from tests.integration.embedded_suite import AGENT, Running, failure, prepare, running, said
+from tests.waiting import until
 
 PATIENT = 90.0
 WRONG, RIGHT = "Porto", "Setubal"
@@ -121,12 +122,6 @@ DONE = (
     jobs_pb2.JOB_STATE_SUCCEEDED,
     jobs_pb2.JOB_STATE_CANCELLED,
 )
-
-
-async def until(holds: Callable[[], Awaitable[bool]]) -> None:
-    async with asyncio.timeout(PATIENT):
-        while not await holds():  # noqa: ASYNC110 - several services have to come to rest
-            await asyncio.sleep(0.05)
 
 
 @pytest.fixture

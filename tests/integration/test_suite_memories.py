@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from palimpsest.gateway.v1 import administration_pb2, conversations_pb2, memorie
 
 from services.kit.identity import Role
 from tests.integration.embedded_suite import AGENT, Running, contact, failure, prepare, running, said
+from tests.waiting import until
 
 CODE = grpc.StatusCode
 
@@ -306,19 +308,21 @@ async def test_the_indexes_are_built_again_after_they_are_lost(tmp_path: Path) -
                 file.unlink()
         async with running(data) as suite:
             stub = await suite.stub()
-            await asyncio.sleep(0.2)
-            async for _ in stub.WatchJobs(administration_pb2.WatchJobsRequest(until_idle=True)):
-                pass
-            request = memories_pb2.RecallRequest(agent_id=AGENT, query="seals")
-            (hit,) = (await stub.Recall(request)).hits
-            found = {c.channel for c in hit.explanation.channels}
-            assert {recall_pb2.CHANNEL_VECTOR, recall_pb2.CHANNEL_KEYWORD} <= found, lost
-            for mode in (recall_pb2.SEARCH_MODE_SEMANTIC, recall_pb2.SEARCH_MODE_KEYWORD):
-                search = memories_pb2.RecallConversationRequest(
-                    agent_id=AGENT, conversation_id="c", query="walrus7", mode=mode, limit=100
-                )
-                hits = (await stub.RecallConversation(search)).hits
-                assert any(h.message.parts[0].text == "about walrus7" for h in hits), (lost, mode)
+            await until(partial(found_by_both, stub, "seals", "walrus7"))
+
+
+async def found_by_both(stub: Any, memory: str, message: str) -> bool:
+    """Whether words and vectors find a memory, and each of them a message that says "about …"."""
+    hits = (await stub.Recall(memories_pb2.RecallRequest(agent_id=AGENT, query=memory))).hits
+    channels = {channel.channel for hit in hits for channel in hit.explanation.channels}
+    for mode in (recall_pb2.SEARCH_MODE_SEMANTIC, recall_pb2.SEARCH_MODE_KEYWORD):
+        search = memories_pb2.RecallConversationRequest(
+            agent_id=AGENT, conversation_id="c", query=message, mode=mode, limit=100
+        )
+        messages = (await stub.RecallConversation(search)).hits
+        if not any(hit.message.parts[0].text == f"about {message}" for hit in messages):
+            return False
+    return {recall_pb2.CHANNEL_VECTOR, recall_pb2.CHANNEL_KEYWORD} <= channels
 
 
 async def test_waiting_ends_with_what_is_pending_or_dead(suite: Running) -> None:

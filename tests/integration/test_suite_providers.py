@@ -19,11 +19,11 @@ from palimpsest.settings.v1 import settings_pb2
 from services.kit.identity import Role
 from tests.fake_remote_memory import TOKEN, FakeRemoteMemory
 from tests.integration.embedded_suite import AGENT, Running, running
+from tests.waiting import until
 
 TENANT = "default"
 LOCAL, ALLOW = settings_pb2.DATA_FLOW_LOCAL_ONLY, settings_pb2.DATA_FLOW_ALLOW_PARTNER
 REMOTE = settings_pb2.PROVIDER_REMOTE
-PATIENCE = 60.0
 
 
 @pytest.fixture
@@ -111,16 +111,6 @@ class Tenant:
 
 async def tenant_of(suite: Running, name: str = "") -> Tenant:
     return Tenant(await suite.stub(await suite.key(Role.ADMIN, name) if name else None))
-
-
-async def until(holds: Callable[[], Awaitable[bool] | bool]) -> None:
-    """Waits for what comes by itself."""
-    async with asyncio.timeout(PATIENCE):
-        while True:
-            held = holds()
-            if held if isinstance(held, bool) else await held:
-                return
-            await asyncio.sleep(0.05)
 
 
 async def test_memories_are_kept_there_and_recall_asks_it_beside_the_others(

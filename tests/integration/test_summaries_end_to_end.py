@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +24,7 @@ from services.compactor.adapters.summary_handler import (
 from services.compactor.app.conversation_summaries import REFRESH_SUMMARY
 from services.compactor.domain.extractive import NAME
 from tests.integration.embedded_suite import AGENT, Keyed, failure, prepare, running, said
+from tests.waiting import until
 
 MOST_UNCOVERED = 25  # E-8
 TOWNS = ["Bergen", "Porto", "Leith", "Turku", "Ghent", "Split", "Varna"]
@@ -102,12 +102,6 @@ def text(number: int) -> str:
         f"The harbour of {town} took {number * 17} crates of {goods} on day {number}."
         f" The clerk filed it under manifests/{goods[:2]}-{number}.csv, which nobody has read."
     )
-
-
-async def until(holds: Callable[[], Awaitable[bool]]) -> None:
-    async with asyncio.timeout(60):
-        while not await holds():  # noqa: ASYNC110 - several services have to come to rest
-            await asyncio.sleep(0.05)
 
 
 @pytest.fixture
