@@ -99,7 +99,7 @@ async def _run(
         ):
             http = await _serve_http(gateway, secret, metrics, host, ports[1], beside)
             target, url = f"{host}:{bound}", f"http://{host}:{http}"
-            publish_endpoint(data_dir, target, stack, url=url)
+            publish_endpoint(data_dir, target, url, stack)
             structlog.get_logger("embedded").info("serving", target=target, url=url)
             on_ready(target, url)
             await stop.wait()
@@ -194,7 +194,7 @@ def lock_data(data_dir: Path, stack: AsyncExitStack) -> None:
         raise StartupError(f"the data folder {data_dir} is in use by another palimpsest") from error
 
 
-def publish_endpoint(data_dir: Path, target: str, stack: AsyncExitStack, *, url: str = "") -> None:
+def publish_endpoint(data_dir: Path, target: str, url: str, stack: AsyncExitStack) -> None:
     """Writes where the suite listens, for clients on this machine; removed when the stack is left."""
     path = data_dir / ENDPOINT_FILE
     draft = path.with_suffix(".tmp")

@@ -61,7 +61,6 @@ from services.compactor.modelling import Engines
 from services.compactor.rpc import derived_servicer, documents_servicer
 from services.compactor.rpc.servicer import DESCRIPTOR, CompactorServicer
 from services.kit.channels import Channels
-from services.kit.errors import StartupError
 from services.kit.models.settings import ModelSettings
 from services.kit.outbox import NewJob, Relay
 from services.kit.serving import Service, background, roles_of
@@ -152,12 +151,11 @@ def follow_ups(agent_id: str, conversation_id: str, version: int, to_sequence: i
     return [*attractors.follow_up(*about), *graph.follow_up(*about)]
 
 
-def handlers(channels: Channels, clock: Clock = now, engines: Engines | None = None) -> Mapping[str, Handler]:
-    """Who does which type of job; by default without a model."""
+def handlers(channels: Channels, clock: Clock, engines: Engines) -> Mapping[str, Handler]:
+    """Who does which type of job."""
     semantic = semantic_pb2_grpc.SemanticServiceStub(channels.semantic)
     history = history_pb2_grpc.HistoryServiceStub(channels.episodic)
-    engines, lengths = engines or modelling.without_model(), Lengths()
-    summariser = engines.summariser
+    summariser, lengths = engines.summariser, Lengths()
     episodic = episodic_pb2_grpc.EpisodicServiceStub(channels.episodic)
     facts = FactWriter(episodic, semantic, engines.extractor, clock)
     return {
@@ -212,13 +210,15 @@ def document_kv(settings: CompactorSettings, stack: AsyncExitStack) -> Kv:
     url = settings.redis_url.get_secret_value()
     if url:
         # Imported here: the embedded profile is installed without the driver.
-        from services.compactor.adapters.kv_redis import RedisKv, RedisOptions
+        from services.compactor.adapters.kv_redis import CONNECTIONS, RedisKv
+        from services.kit.redis import RedisOptions
 
         kv = RedisKv.open(
             RedisOptions(
                 url=url,
                 cluster=settings.redis_cluster,
                 timeout_seconds=settings.kv_timeout_seconds,
+                connections=CONNECTIONS,
                 prefix=f"{settings.redis_prefix}:",
             )
         )
@@ -241,10 +241,7 @@ async def _open_wake(settings: CompactorSettings, stack: AsyncExitStack) -> Wake
     # Imported here: the embedded profile is installed without the driver.
     from services.compactor.adapters.wake_redis import RedisWake, redis_client
 
-    try:
-        client = await stack.enter_async_context(redis_client(url, cluster=settings.redis_cluster))
-    except ValueError:
-        raise StartupError("PALIMPSEST_COMPACTOR_REDIS_URL is no URL of a Redis server") from None
+    client = await stack.enter_async_context(redis_client(url, cluster=settings.redis_cluster))
     wake = RedisWake(client, f"{settings.redis_prefix}:")
     background(stack, [wake.run()])
     return wake

@@ -11,7 +11,7 @@ from prometheus_client.registry import Collector
 
 from services.compactor.adapters.cover_handler import COVER_MESSAGES, FOLD_OVERLAYS
 from services.compactor.adapters.extract_handler import EXTRACT_MESSAGES
-from services.compactor.adapters.model_asking import Asker, Leave
+from services.compactor.adapters.model_asking import Asker
 from services.compactor.adapters.model_extractor import KIND as EXTRACTION
 from services.compactor.adapters.model_extractor import ModelExtractor
 from services.compactor.adapters.model_summariser import KIND as SUMMARY
@@ -26,7 +26,7 @@ from services.kit.models.metrics import ModelMetrics
 from services.kit.models.recording import EpisodicUsage
 from services.kit.models.settings import ModelSettings
 from services.kit.models.types import Tier
-from services.kit.policy import Bounded, DataFlow, Gate
+from services.kit.policy import Bounded, DataFlow, Gate, Leave
 from services.kit.policy_client import GatewayPolicies, Refusals
 from services.kit.serving import background
 from services.kit.times import Clock
@@ -81,7 +81,7 @@ def open_engines(
     )
 
     def leave(kind: str) -> Leave:
-        return Gate(policies, refusals, kind).check if client.leaves(Tier.FAST) else _stays
+        return Gate(policies, refusals, kind).before(partner=client.leaves(Tier.FAST))
 
     asker = Asker(
         client,
@@ -97,7 +97,3 @@ def open_engines(
         slow=SLOW,
         collectors=(refusals.counter, usage.lost, *metrics.collectors),
     )
-
-
-async def _stays(_tenant: str, _agent_id: str) -> None:
-    """An endpoint of one's own: nothing leaves."""

@@ -11,7 +11,7 @@ from palimpsest.history.v1 import history_pb2_grpc
 
 from services.compactor.adapters.conversation_paths import EpisodicPaths
 from services.compactor.adapters.embeddings import EmbedderEmbeddings
-from services.compactor.adapters.refresh_handler import REFRESH_DERIVED, RefreshHandler
+from services.compactor.adapters.refresh_handler import RefreshHandler
 from services.compactor.adapters.sql.summaries import SqlSummaryIndex
 from services.compactor.adapters.summary_handler import (
     BATCHES,
@@ -20,18 +20,14 @@ from services.compactor.adapters.summary_handler import (
     BatchHandler,
     SummaryHandler,
 )
-from services.compactor.app.conversation_summaries import (
-    REFRESH_SUMMARY,
-    ConversationSummaries,
-    FollowUps,
-    no_follow_ups,
-)
+from services.compactor.app.conversation_summaries import REFRESH_SUMMARY, ConversationSummaries, FollowUps
 from services.compactor.app.documents import Documents
 from services.compactor.app.ports import Handler
 from services.compactor.app.refreshing import Refreshing
 from services.compactor.app.summarising import Refresher
 from services.compactor.domain.covering import Lengths
 from services.kit.channels import Channels
+from services.kit.refreshing import REFRESH_DERIVED
 from services.kit.sql import SqlDatabase
 
 SCHEDULES: Final = (BATCHES,)
@@ -43,13 +39,10 @@ def wire(
     documents: Documents,
     wake: Callable[[], None],
     refreshing: Refreshing,
-    follow_ups: FollowUps = no_follow_ups,
-    refresher: Refresher | None = None,
+    follow_ups: FollowUps,
+    refresher: Refresher,
 ) -> Mapping[str, Handler]:
-    """Who does which type of job, over real adapters; `wake` is that of the outbox's relay.
-
-    Without a `refresher` no model writes.
-    """
+    """Who does which type of job, over real adapters; `wake` is that of the outbox's relay."""
     paths = EpisodicPaths(
         episodic_pb2_grpc.EpisodicServiceStub(channels.episodic),
         history_pb2_grpc.HistoryServiceStub(channels.episodic),

@@ -64,12 +64,13 @@ async def build(
         clock=clock,
         deployment=deployment_budgets(settings),
     )
+    models = chat.models or ModelSettings()
     limiting = wire_limits(
         settings,
         opened.database,
         stack,
         tenants=tenant_settings,
-        models=chat.models or ModelSettings(),
+        models=models,
         clock=clock,
     )
     prompting = Prompting(
@@ -85,10 +86,10 @@ async def build(
         stack,
         prompting=prompting,
         tenants=tenant_settings,
+        models=models,
         clock=clock,
-        tools=tools,
-        budget=limiting.budget,
-        choices=chat,
+        tools=chat.tools or tools,
+        budget=chat.budget or limiting.budget,
     )
     servicer = GatewayServicer(
         backends,

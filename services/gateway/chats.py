@@ -69,10 +69,10 @@ async def wire_chats(
     *,
     prompting: Prompting,
     tenants: TenantSettings,
+    models: ModelSettings,
     clock: Clock,
     budget: ModelBudget,
     tools: Tools,
-    choices: ChatChoices = AS_CONFIGURED,
 ) -> Chats:
     """Chats run until `stack` is left; then they are cut off and stored."""
     leases = SqlTurnLeases(database)
@@ -84,15 +84,14 @@ async def wire_chats(
     kept, metrics = EpisodicUsage(backends.history, service=NAME), ModelMetrics(NAME)
     stack.push_async_callback(kept.close)
     usage = CountedUsage(kept, metrics)
-    model = _models(choices.models or ModelSettings(), stack)
-    budget = choices.budget or budget
+    model = _models(models, stack)
     chatting = Chatting(
         ChatParts(
             prompting=prompting,
             store=EpisodicTurns(backends),
             lease=LeaseRules(leases=leases, clock=clock, seconds=settings.chat_lease_seconds),
             model=model,
-            tools=choices.tools or tools,
+            tools=tools,
             budget=budget,
             usage=usage,
             leave=Gate(policies, refusals, CHAT).check,

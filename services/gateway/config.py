@@ -67,7 +67,7 @@ class GatewaySettings(StoreSettings):
     limit_request_burst: int | None = _budget(BURST)
     """How many of them may come at once; those of a minute if unset."""
     limit_tokens_per_minute: int | None = _budget(TOKENS)
-    """Tokens a minute of models, in Chat, Answer and tools."""
+    """Tokens a minute of models, in Chat and Answer."""
     limit_spend_per_day_micros: int | None = _budget(SPEND)
     """What these may cost a day (UTC), in millionths of the currency of the prices."""
     limit_concurrent_streams: int | None = _budget(STREAMS)

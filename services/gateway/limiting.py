@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
@@ -12,7 +11,7 @@ from prometheus_client.registry import Collector
 from services.gateway.adapters.limits_without import LimitsWithout, Without
 from services.gateway.adapters.memory_limits import MemoryLimits
 from services.gateway.adapters.sql.spend import SqlSpend
-from services.gateway.app.admitting import LEASE_SECONDS, TenantAdmission
+from services.gateway.app.admitting import TenantAdmission
 from services.gateway.app.budget_ports import LimitStore
 from services.gateway.app.limit_ports import ModelBudget
 from services.gateway.app.limits import Limits
@@ -59,7 +58,10 @@ def wire_limits(
         ["limit"],
         registry=None,
     )
-    limited: Callable[[str], None] = lambda name: counter.labels(name).inc()  # noqa: E731
+
+    def limited(name: str) -> None:
+        counter.labels(name).inc()
+
     limits = Limits(tenants, deployment_budgets(settings))
     tenants.tell(limits.changed)
     store = _store(settings, stack)
@@ -93,7 +95,8 @@ def _store(settings: GatewaySettings, stack: AsyncExitStack) -> LimitStore:
     if not url:
         return MemoryLimits()
     # Imported here: the embedded profile is installed without the driver.
-    from services.gateway.adapters.redis_limits import RedisLimits, RedisOptions
+    from services.gateway.adapters.redis_limits import RedisLimits
+    from services.kit.redis import RedisOptions
 
     shared = RedisLimits.open(
         RedisOptions(
@@ -101,7 +104,6 @@ def _store(settings: GatewaySettings, stack: AsyncExitStack) -> LimitStore:
             cluster=settings.redis_cluster,
             timeout_seconds=settings.limit_redis_seconds,
             prefix=f"{settings.redis_prefix}:",
-            life_seconds=LEASE_SECONDS,
         )
     )
     stack.push_async_callback(shared.close)

@@ -7,10 +7,8 @@ comes in is checked before the handler sees it.
 from __future__ import annotations
 
 import asyncio
-import random
 import time
-import traceback
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, NoReturn, TypeAlias
 
@@ -19,6 +17,7 @@ import structlog
 from google.protobuf.message import DecodeError, Message
 
 from services.kit import context as calls
+from services.kit import request_ids
 from services.kit.admission import Admission, Unlimited
 from services.kit.context import CallInfo
 from services.kit.errors import (
@@ -33,13 +32,13 @@ from services.kit.errors import (
 )
 from services.kit.identity import AUTHORIZATION, Authenticator, Principal, Role, check_one_credential
 from services.kit.ids import new_id
+from services.kit.logs import frames_of
 from services.kit.metrics import Metrics
 from services.kit.status import DETAILS_KEY, REQUEST_ID_KEY, to_status
 from services.kit.tenants import SYSTEM_TENANT
 from services.kit.validation import check_request
 
 OPEN_PREFIXES = ("/grpc.health.v1.Health/", "/grpc.reflection.")
-MAX_REQUEST_ID = 128
 TIMEOUT_REASON = "the server's deadline passed"
 
 
@@ -138,7 +137,7 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
         started = time.monotonic()
         pairs = tuple(context.invocation_metadata() or ())
         metadata: Mapping[str, Any] = dict(pairs)
-        request_id = _request_id(metadata)
+        request_id = _request_id(pairs)
         context.set_trailing_metadata(((REQUEST_ID_KEY, request_id),))
         code = grpc.StatusCode.OK.name
         failure: PalimpsestError | None = None
@@ -199,10 +198,12 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
         return None if context.time_remaining() is not None else self._timeouts.get(method)
 
     def _log_fault(self, method: str, request_id: str, error: BaseException) -> None:
-        # The exception's text may hold content (X-3): its type and its place are enough to find it.
-        frames = "".join(traceback.format_tb(error.__traceback__))
         self._log.error(
-            "call_fault", rpc=method, request_id=request_id, error=type(error).__name__, trace=frames
+            "call_fault",
+            rpc=method,
+            request_id=request_id,
+            error=type(error).__name__,
+            trace=frames_of(error),
         )
 
 
@@ -249,14 +250,9 @@ async def _checked(requests: AsyncIterator[Incoming], principal: Principal) -> A
         yield _check(request, principal)
 
 
-def _request_id(metadata: Mapping[str, Any]) -> str:
-    """The caller's, if it is short, of one line, and doesn't hold the credential: it goes into logs (X-3)."""
-    given = metadata.get(REQUEST_ID_KEY, "")
-    if isinstance(given, str) and 0 < len(given) <= MAX_REQUEST_ID and given.isprintable():
-        credential = metadata.get(AUTHORIZATION, "").partition(" ")[2]
-        if not credential or credential not in given:
-            return given
-    return f"{random.getrandbits(128):032x}"  # it need not be unguessable
+def _request_id(metadata: Sequence[tuple[str, Any]]) -> str:
+    given = next((value for key, value in metadata if key == REQUEST_ID_KEY), None)
+    return request_ids.request_id(given, [value for key, value in metadata if key == AUTHORIZATION])
 
 
 async def _abort(context: Context, error: PalimpsestError, request_id: str) -> NoReturn:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
+import traceback
 
 import structlog
 
@@ -22,3 +23,8 @@ def configure_logging(level: str = "INFO") -> None:
         logger_factory=structlog.WriteLoggerFactory(file=sys.stderr),
         cache_logger_on_first_use=True,
     )
+
+
+def frames_of(error: BaseException) -> str:
+    """Where an error was raised, for a log: its text is left out, as it may hold content (X-3)."""
+    return "".join(traceback.format_tb(error.__traceback__))

@@ -7,7 +7,7 @@ is not known lets nothing leave.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Protocol
@@ -115,6 +115,10 @@ class Bounded:
         return replace(found, data_flow=found.data_flow or self.deployment)
 
 
+Leave = Callable[[str, str], Awaitable[None]]
+"""Raises DataFlowRefused where a tenant's and agent's texts must not leave."""
+
+
 class Gate:
     """Before an endpoint that is somebody else's: lets texts of a kind through, or counts that it did not."""
 
@@ -135,6 +139,14 @@ class Gate:
             raise DependencyDown("the data-flow policy is not known")
         self._refused(tenant, self._kind)
         raise DataFlowRefused
+
+    def before(self, *, partner: bool) -> Leave:
+        """What is asked before an endpoint: `check` where it is a partner's, else nothing (one's own)."""
+        return self.check if partner else _stays
+
+
+async def _stays(_tenant: str, _agent_id: str) -> None:
+    """Nothing leaves."""
 
 
 Totals = dict[tuple[str, str], int]  # by day and kind

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from abc import ABC, abstractmethod
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from contextvars import Context
@@ -145,13 +146,11 @@ class GatewayPolicies:
             self._known.popitem(last=False)
 
 
-class Refusals:
-    """Counts texts that were kept in: for Prometheus at once, for the tenant's report in batches."""
+class CountedRefusals(ABC):
+    """A Refused: for Prometheus at once, for the tenant's report in batches."""
 
-    def __init__(self, channel: grpc.aio.Channel, *, service: str, clock: Clock = now) -> None:
+    def __init__(self, *, service: str, clock: Clock = now) -> None:
         """`service` is part of the metric's name: services of one process share a registry."""
-        self._stub = policy_pb2_grpc.PolicyServiceStub(channel)
-        self._service = service
         self._reporter_id = new_id()
         self._tally = RefusalTally(clock)
         self._log = structlog.get_logger("policy")
@@ -181,6 +180,19 @@ class Refusals:
             except PalimpsestError as error:
                 self._tally.give_back(tenant, totals)
                 self._log.warning("refusals_unreported", reason=error.reason)
+
+    @abstractmethod
+    async def _report(self, tenant: str, totals: Totals) -> None:
+        """Raises PalimpsestError where it is to be tried again."""
+
+
+class Refusals(CountedRefusals):
+    """Reports to the gateway."""
+
+    def __init__(self, channel: grpc.aio.Channel, *, service: str, clock: Clock = now) -> None:
+        super().__init__(service=service, clock=clock)
+        self._stub = policy_pb2_grpc.PolicyServiceStub(channel)
+        self._service = service
 
     async def _report(self, tenant: str, totals: Totals) -> None:
         rows = [pb.RefusalTotal(day=day, kind=kind, count=n) for (day, kind), n in totals.items()]

@@ -31,13 +31,13 @@ from services.kit.inprocess import InProcessServer
 from services.kit.interceptors import CallInterceptor
 from services.kit.logs import configure_logging
 from services.kit.metrics import Metrics
+from services.kit.readiness import READINESS_SECONDS, is_ready
 from services.kit.settings import ServiceSettings
 from services.kit.timeouts import method_timeouts, service_config
 from services.kit.web import Web, serving_web
 
 SERVICES = ("embedder", "episodic", "semantic", "compactor", "gateway")
 MIN_SECRET_BYTES = 32
-READINESS_SECONDS = 2.0
 # A call makes some hundred objects and leaves no cycles: to look for some after each 700 objects, Python's
 # default, and among all that were made at the start again and again, takes a quarter of a small call's time.
 GARBAGE_THRESHOLDS = (50_000, 20, 50)
@@ -246,12 +246,7 @@ async def _watch_readiness(service: Service, checker: health.aio.HealthServicer)
     """Keeps the health of "" (liveness: the process answers) and of the service (its stores answer)."""
     await checker.set("", health_pb2.HealthCheckResponse.SERVING)
     while True:
-        try:
-            async with asyncio.timeout(READINESS_SECONDS):
-                ready = await service.ready()
-        except Exception as error:  # noqa: BLE001 - whatever it is, the service is not ready
-            structlog.get_logger("health").warning("not_ready", error=type(error).__name__)
-            ready = False
+        ready = await is_ready(service.ready)
         state = (
             health_pb2.HealthCheckResponse.SERVING if ready else health_pb2.HealthCheckResponse.NOT_SERVING
         )

@@ -81,15 +81,24 @@ def to_status(error: PalimpsestError) -> Status:
 
 def from_rpc_error(error: grpc.aio.AioRpcError) -> PalimpsestError:
     """The error that a called service raised; UNAVAILABLE without details is DependencyDown."""
-    details: dict[str, str | bytes] = dict(error.trailing_metadata() or ())
-    raw = details.get(DETAILS_KEY)
-    if isinstance(raw, bytes):
+    status = sent_status(error)
+    if status is not None:
         try:
-            return _from_status(Status.FromString(raw))
-        except (DecodeError, ValueError):
-            pass  # not one of ours: judged by its code, below
+            return _from_status(status)
+        except ValueError:
+            pass  # a reason that is not known here: judged by its code, below
     reason = _REASON_WITHOUT_DETAILS.get(error.code(), Reason.INTERNAL)
     return _rebuild(reason)
+
+
+def sent_status(error: grpc.aio.AioRpcError) -> Status | None:
+    """The status that a call ended with, whole; None where there is none, or none that can be read."""
+    details: dict[str, str | bytes] = dict(error.trailing_metadata() or ())
+    raw = details.get(DETAILS_KEY)
+    try:
+        return Status.FromString(raw) if isinstance(raw, bytes) else None
+    except DecodeError:
+        return None
 
 
 def _from_status(status: Status) -> PalimpsestError:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import re
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from services.compactor.app.engines import About
@@ -19,6 +19,7 @@ from services.kit.models.metrics import ModelMetrics
 from services.kit.models.patience import Patience
 from services.kit.models.recording import UsageRecorder
 from services.kit.models.types import Message, Tier, Usage
+from services.kit.policy import Leave
 
 if TYPE_CHECKING:
     from services.kit.models.client import ModelClient
@@ -32,9 +33,6 @@ DATA_FLOW: Final = "data_flow"
 """The cause where the tenant's texts must not leave."""
 UNSUPPORTED: Final = "unsupported"
 """The cause where nothing of an answer is borne out by what it is about."""
-
-Leave = Callable[[str, str], Awaitable[None]]
-"""Raises DataFlowRefused where a tenant's and agent's texts must not leave."""
 
 
 class NoAnswer(Exception):

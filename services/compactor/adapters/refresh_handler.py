@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,11 +9,10 @@ from services.compactor.adapters.acting import as_service
 from services.compactor.app.calls import describe
 from services.compactor.app.ports import Done, Failed, Outcome
 from services.compactor.app.refreshing import Paths, Refreshing
+from services.compactor.domain import payloads
 from services.compactor.domain.ledger import Job
 from services.kit.errors import DependencyDown, Overloaded, PalimpsestError, Reason
-from services.kit.refreshing import REFRESH_DERIVED, Source
-
-__all__ = ["REFRESH_DERIVED", "Changed", "RefreshHandler", "changed_of"]
+from services.kit.refreshing import Source
 
 BAD_PAYLOAD = f"{Reason.INVALID_FIELD}: the payload does not say what changed"
 
@@ -74,9 +72,9 @@ class RefreshHandler:
 
 def changed_of(payload: bytes) -> Changed | None:
     """What a payload says; None for one that says nothing."""
+    read = payloads.said(payload)
     try:
-        read = json.loads(payload)
-        source = Source(read["source"])
+        source = Source(str(read.get("source")))
         changed = Changed(
             source=source,
             conversation_id=str(read.get("conversation_id", "")),
@@ -85,7 +83,7 @@ def changed_of(payload: bytes) -> Changed | None:
             merged=_ids(read, "merged"),
             erased=read.get("erased") is True,
         )
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError):
         return None
     if source is not Source.MEMORIES and not changed.conversation_id:
         return None

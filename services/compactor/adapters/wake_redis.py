@@ -15,11 +15,11 @@ from typing import Final
 
 import structlog
 from redis.asyncio import Redis, RedisCluster
-from redis.exceptions import RedisClusterException, RedisError
 
 from services.compactor.app.wake import LocalWake
 from services.kit.ids import new_id
 from services.kit.pauses import backoff
+from services.kit.redis import FAILURES, RedisOptions, open_client
 
 KEPT_ENTRIES: Final = 64
 READ_SECONDS: Final = 5.0
@@ -29,7 +29,8 @@ FIRST_PAUSE_SECONDS: Final = 0.1
 LONGEST_PAUSE_SECONDS: Final = 5.0
 END: Final = "$"
 SENDER: Final = "by"
-FAILURES: Final = (RedisError, RedisClusterException, OSError, TimeoutError)
+CONNECTIONS: Final = 4
+"""One is told by, one is listened to; a call that was cut off holds its own until that is closed."""
 
 
 class RedisWake:
@@ -115,10 +116,12 @@ def _entries(found: object) -> list[tuple[bytes, dict[bytes, bytes]]]:
 
 @asynccontextmanager
 async def redis_client(url: str, *, cluster: bool) -> AsyncIterator[Redis | RedisCluster]:
-    """A client whose calls have no time limit of their own; closed when left. Raises ValueError for a URL
-    that is none."""
-    kind = RedisCluster if cluster else Redis
-    client = kind.from_url(url, socket_connect_timeout=CALL_SECONDS, socket_timeout=None)
+    """A client whose calls have no time limit of their own; closed when left.
+
+    Raises StartupError, which never holds the URL, for one that cannot be used.
+    """
+    options = RedisOptions(url=url, cluster=cluster, timeout_seconds=CALL_SECONDS, connections=CONNECTIONS)
+    client = open_client(options, answers_late=True)
     try:
         yield client
     finally:

@@ -65,13 +65,6 @@ def refresh_job(agent_id: str, conversation_id: str, state: str) -> NewJob:
     )
 
 
-def no_follow_ups(
-    _agent_id: str, _conversation_id: str, _version: int, _to_sequence: int
-) -> Sequence[NewJob]:
-    """Nothing follows."""
-    return ()
-
-
 class ConversationSummaries:
     """The use case."""
 
@@ -82,7 +75,7 @@ class ConversationSummaries:
         embeddings: Embeddings,
         index: SummaryIndex,
         lengths: Lengths,
-        follow_ups: FollowUps = no_follow_ups,
+        follow_ups: FollowUps,
         *,
         refresher: Refresher | None = None,
         rank_by_vectors: bool = False,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from services.compactor.app.conversation_summaries import FollowUps, no_follow_ups
+from services.compactor.app.conversation_summaries import FollowUps
 from services.compactor.app.document_ports import Unreadable
 from services.compactor.app.documents import Documents, Served
 from services.compactor.app.refreshing import Refreshing
@@ -35,11 +35,7 @@ class Corrections:
     """The use case."""
 
     def __init__(
-        self,
-        documents: Documents,
-        refreshing: Refreshing,
-        clock: Clock,
-        follow_ups: FollowUps = no_follow_ups,
+        self, documents: Documents, refreshing: Refreshing, clock: Clock, follow_ups: FollowUps
     ) -> None:
         self._clock = clock
         self._documents = documents

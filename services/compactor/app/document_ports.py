@@ -25,12 +25,16 @@ _REVISION = re.compile(rb"([0-9]{1,15}):")
 
 
 JobsOf = Callable[[DocumentKey, Head], Sequence[NewJob]]
-"""What is to be done about a document that was marked, or erased, and has this head since."""
+"""What is to be done about a document that was written, marked, or erased, and has this head since."""
 
 
 def no_jobs(_key: DocumentKey, _head: Head) -> Sequence[NewJob]:
     """Nothing."""
     return ()
+
+
+def no_wake() -> None:
+    """Nobody is told of jobs in the outbox."""
 
 
 class Unreadable(Exception):

@@ -18,7 +18,7 @@ import structlog
 
 from services.compactor.app import document_records as records
 from services.compactor.app.document_copies import Copies, KvRules, current_record, single
-from services.compactor.app.document_ports import DocumentStore, JobsOf, Kv, Unreadable, no_jobs
+from services.compactor.app.document_ports import DocumentStore, JobsOf, Kv, Unreadable, no_jobs, no_wake
 from services.compactor.domain import documents as rules
 from services.compactor.domain.documents import (
     HISTORY_SNAPSHOTS,
@@ -85,10 +85,6 @@ class Rebuilt:
     last: Position | None
 
 
-def _nothing() -> None:
-    """Nobody is told."""
-
-
 class Documents:
     """Reads and writes documents. `monotonic` gives seconds that never go back."""
 
@@ -99,7 +95,7 @@ class Documents:
         clock: Clock,
         kv_rules: KvRules,
         monotonic: Callable[[], float] = time.monotonic,
-        wake: Callable[[], None] = _nothing,
+        wake: Callable[[], None] = no_wake,
     ) -> None:
         """`wake` is told of jobs that were committed to the outbox."""
         self._wake = wake

@@ -11,7 +11,7 @@ from typing import Final
 
 import structlog
 
-from services.compactor.app.document_ports import Unreadable
+from services.compactor.app.document_ports import Unreadable, no_wake
 from services.compactor.app.documents import Documents
 from services.compactor.app.graph_ports import BranchQuery, GraphStore, KnownConversations, NameVectors
 from services.compactor.app.refreshing import derive_again
@@ -56,10 +56,6 @@ def follow_up(agent_id: str, conversation_id: str, version: int, to_sequence: in
     ]
 
 
-def _nothing() -> None:
-    """Nobody is told."""
-
-
 class Graph:
     """The use cases. `merge_at` is the score from which two are merged without being asked for."""
 
@@ -72,7 +68,7 @@ class Graph:
         clock: Clock,
         *,
         merge_at: float = synonyms.MERGE_AT,
-        wake: Callable[[], None] = _nothing,
+        wake: Callable[[], None] = no_wake,
     ) -> None:
         """`wake` is told of jobs that were committed to the outbox."""
         self._wake = wake

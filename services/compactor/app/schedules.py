@@ -101,19 +101,19 @@ class Schedules:
 
     async def trigger(self, reach: Reach, name: str, request_id: str) -> str:
         """Asks for the work now, for the tenant alone; the job's key. Raises NotFound, NotAllowed."""
-        if reach.agents is not None:
-            raise NotAllowed("a schedule's work is for all agents")
+        _check_reach(reach)
         spec = self._spec(name)
         key = key_of_request(name, request_id or new_id())
         await self._store.trigger(reach.tenant, _job(spec, key))
         self._wake()
         return key
 
-    async def update(self, name: str, cron: str | None, enabled: bool | None) -> Schedule:
+    async def update(self, reach: Reach, name: str, cron: str | None, enabled: bool | None) -> Schedule:
         """Changes what is not None; an empty `cron` brings back the built-in one.
 
-        Raises NotFound, InvalidField.
+        Raises NotFound, InvalidField, NotAllowed.
         """
+        _check_reach(reach)
         spec = self._spec(name)
         now = self._clock()
         if cron and self._tables.following(cron, now) is None:
@@ -171,6 +171,12 @@ class Schedules:
             last_run=standing.last_run,
             next_run=self._tables.following(cron, self._clock()) if standing.enabled else None,
         )
+
+
+def _check_reach(reach: Reach) -> None:
+    """Raises NotAllowed."""
+    if reach.agents is not None:
+        raise NotAllowed("a schedule's work is for all agents")
 
 
 def _job(spec: Spec, key: str) -> NewJob:

@@ -14,6 +14,7 @@ from services.compactor.domain import searchable
 from services.compactor.domain.documents import (
     Document,
     DocumentKey,
+    Head,
     Kind,
     attractor_key,
     summary_key,
@@ -46,10 +47,10 @@ def index_job(agent_id: str, source: Source, mark: str) -> NewJob:
     )
 
 
-def follow_document(key: DocumentKey, revision: int) -> Sequence[NewJob]:
-    """What a change of a document puts into the outbox with it; `revision` is that of its head then."""
+def follow_document(key: DocumentKey, head: Head) -> Sequence[NewJob]:
+    """What a change of a document puts into the outbox with it; `head` is what is known of it then."""
     source = Source(type=TYPES[key.kind], subject=key.subject)
-    return [index_job(key.agent_id, source, str(revision))]
+    return [index_job(key.agent_id, source, str(head.revision))]
 
 
 class SearchableDocuments:

@@ -306,9 +306,7 @@ def _known_from(clause: str, people: People) -> Parsed | None:
     if match is None or match["name"] in words.NOT_NAMES:
         return None
     subject = Subject(name=match["name"], key=people.author.attribute(f"knows.{slug(match['name'])}"))
-    where = (
-        f"is {'in' if match['p'].lower() == 'in' else match['p'].lower()} {about(match['o'], people.author)}"
-    )
+    where = f"is {match['p'].lower()} {about(match['o'], people.author)}"
     told = Fact(
         key=subject.attribute("known"), subject=subject.name, predicate=where, category=Category.RELATIONSHIP
     )

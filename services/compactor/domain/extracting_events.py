@@ -43,7 +43,7 @@ _PAST_VERBS = (
     "|opened|closed|returned"
     "|came back|arrived|enrolled|sprained|fractured|injured|crashed|proposed|split up"
     "|broke up|separated|inherited"
-    "|handed in|paid off|planted|ran|rented|hired|founded|set up|took up|gave up|stopped"
+    "|handed in|paid off|planted|rented|hired|founded|set up|took up|gave up|stopped"
     "|stayed|spent|went|attended"
     "|performed|climbed|hiked|swam|cycled|installed|repaired|painted|built|baked|cancelled"
     "|canceled|booked|called in sick|renewed"
@@ -56,11 +56,11 @@ _IRREGULAR = (
 _NO_EVENT = (
     "wanted|agreed|needed|tried|asked|used|looked|worked|liked|loved|hated|seemed|noticed"
     "|wondered|guessed|mentioned|talked"
-    "|chatted|watched|listened|played|walked|checked|opened|clicked|typed|pasted|asked"
+    "|chatted|watched|listened|played|walked|checked|opened|clicked|typed|pasted"
     "|changed|added|removed|updated"
     "|deleted|edited|uploaded|downloaded|googled|searched|figured|realised|realized"
     "|promised|planned|hoped|expected|thanked"
-    "|cooked|tasted|enjoyed|missed|stayed|slept|needed|feed|need|seed|indeed|speed|bed|red|embed"
+    "|cooked|tasted|enjoyed|missed|stayed|slept|feed|need|seed|indeed|speed|bed|red|embed"
 )
 _HAPPENED = re.compile(
     r"^(?:(?:have|has|had) )?(?:(?:just|finally|recently|already|officially|accidentally"
@@ -124,12 +124,12 @@ _TOWARDS = re.compile(r" (?:for|to|until)$", _FLAGS)
 _GOT_BOOKED = re.compile(r" booked(?: in)?(?: for)?$", _FLAGS)
 _GOT_APPOINTMENT = re.compile(rf" (?:an?|my|the|our) (?:[\w'-]+ ){{0,3}}?(?:{words.APPOINTMENTS})\b", _FLAGS)
 _LATELY = re.compile(
-    rf"^(?:have |has )?(?:just|finally|officially) (?!(?:{_NO_EVENT}|realised|realized"
-    r"|noticed|saw|got|read|heard|thought|said|told|found|made|sent|started|began|had"
-    r"|opened|ran|installed|finished reading|remembered|forgot|woke|came|went|gave|put|set"
-    r"|sat|turned|learned that|learnt that|posted|pasted|reached|wanted"
+    rf"^(?:have |has )?(?:just|finally|officially) (?!(?:{_NO_EVENT}"
+    r"|saw|got|read|heard|thought|said|told|found|made|sent|started|began|had"
+    r"|ran|installed|finished reading|remembered|forgot|woke|came|went|gave|put|set"
+    r"|sat|turned|learned that|learnt that|posted|reached"
     r"|received|saved|renamed|pushed|moved (?:it|the|this)|fixed|wrote|created|built"
-    r"|discovered|checked|spotted|joined|left)\b)"
+    r"|discovered|spotted|joined|left)\b)"
     rf"(?P<o>(?:{_PAST_VERBS}|{_IRREGULAR}|\w{{2,}}(?:ed|rnt)) (?!it\b|this\b|that\b|the\b"
     r"|them\b|your\b|you\b|these\b|those\b|some\b).+)$",
     _FLAGS,

@@ -328,11 +328,4 @@ FRENCH_RULES: tuple[Rule, ...] = (
         "instruction.reply",
         "demande de répondre {o}",
     ),
-    rule(
-        r"(?P<o>(?:utilise|utilisez|donne|donnez|écris|écrivez|évite|évitez)(?:-moi)? toujours .+"
-        r"|n'(?:utilise|écris|emploie)\w* jamais .+)",
-        Category.INSTRUCTION,
-        "instruction*",
-        "demande : {o}",
-    ),
 )

@@ -235,8 +235,7 @@ RULES: tuple[Rule, ...] = (
     ),
     rule(r"ich ernähre mich (?P<o>vegan|vegetarisch)", Category.PREFERENCE, "diet", "ernährt sich {o}"),
     rule(
-        r"ich bin (?P<o>Linkshänder(?:in)?|verheiratet|geschieden|ledig|verwitwet"
-        r"|Diabetiker(?:in)?|farbenblind|taub|gehörlos|blind|Rentner(?:in)?)",
+        r"ich bin (?P<o>Linkshänder(?:in)?|Diabetiker(?:in)?|farbenblind|taub|gehörlos|blind|Rentner(?:in)?)",
         Category.FACT,
         "is*",
         "ist {o}",
@@ -380,8 +379,7 @@ RULES: tuple[Rule, ...] = (
     ),
     rule(
         r"(?:bitte )?(?P<o>(?:schreib|verwende|benutze|benutz|gib|nutze|sprich|erkläre"
-        r"|nenne)e? (?:mir )?(?:bitte )?(?:immer|nie|niemals|ab jetzt|künftig|nur noch|stets"
-        r"|in zukunft) .+)",
+        r"|nenne)e? (?:mir )?(?:bitte )?stets .+)",
         Category.INSTRUCTION,
         "instruction*",
         "wünscht: {o}",

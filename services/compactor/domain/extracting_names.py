@@ -127,9 +127,8 @@ def read_names(clause: str, own: Clause, people: People) -> list[Fact]:
     clause = trimmed(clause)
     if match := _OWN_NAME.match(clause):
         nick = not re.match(r"my (?:full |real )?name", clause, _FLAGS)
-        slot, verb = ("nickname", "is called") if nick else ("name", "name is")
-        predicate = f"{verb} {match['name']}" if nick else f"is called {match['name']}"
-        return [plain(author, Category.IDENTITY, slot, predicate)]
+        slot = "nickname" if nick else "name"
+        return [plain(author, Category.IDENTITY, slot, f"is called {match['name']}")]
     if match := _NAMED.match(clause):
         relation, name = match["relation"].lower(), match["name"]
         people.add(relative_of(author, relation, name), name)

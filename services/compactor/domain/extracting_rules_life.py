@@ -27,7 +27,7 @@ _TIMES = (
 )
 _IRREGULAR = (
     "drove|ran|taught|sang|rode|built|kept|sold|bred|grew|flew|wrote|made|fought|swam"
-    "|spent|dealt|led|wore|began|held|taught"
+    "|spent|dealt|led|wore|began|held"
 )
 _NOT_OF_LIFE_WORDS = """
     quit put cut hit hurt let set shut split spread cost bet burst cast beat
@@ -240,7 +240,7 @@ LIFE: tuple[State, ...] = (
     state(
         r"(?P<v>(?!(?:am|is|are|was|were|have|has|had|want|need|think|hope|wish|know|feel|say"
         r"|said|guess|did|do (?:you|not|it|that|so)|would|will"
-        r"|went|got|not|to|the|a|an|and|or|my|see|forgot|thought|never|always|always|used|\w+ed)\b)[a-z]+) "
+        r"|went|got|not|to|the|a|an|and|or|my|see|forgot|thought|never|always|used|\w+ed)\b)[a-z]+) "
         rf"(?P<o>(?:.+ )?{_TIMES}.*)",
         Category.FACT,
         "habit",

@@ -159,7 +159,7 @@ WHAT: tuple[State, ...] = (
     ),
     state(
         rf"{NOW} (?P<o>off (?!work\b|to\b|on\b|today\b|sick\b|school\b|duty\b|the\b|my\b"
-        r"|topic\b|tomorrow\b|until\b|for\b|in\b|now\b|soon\b|this\b|next\b|work\b)"
+        r"|topic\b|tomorrow\b|until\b|for\b|in\b|now\b|soon\b|this\b|next\b)"
         r"(?:all |any )?(?:milk|coffee|sugar|alcohol|booze|meat|dairy|gluten|bread|caffeine"
         r"|carbs|cigarettes|wheat|chocolate|fish|cheese|drink|eggs)\b.*)",
         Category.PREFERENCE,

@@ -314,7 +314,7 @@ WHO: tuple[State, ...] = (
         plural=True,
     ),
     state(
-        rf"(?P<v>{forms('am')}|am|are) (?P<o>a (?:single |new |proud )?(?:mother|father|mum|mom|dad"
+        rf"{NOW} (?P<o>a (?:single |new |proud )?(?:mother|father|mum|mom|dad"
         r"|parent|grandmother|grandfather|grandparent|twin)"
         r"(?: of .+| to .+)?)",
         Category.RELATIONSHIP,

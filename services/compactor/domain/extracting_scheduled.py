@@ -56,7 +56,7 @@ _SCHEDULED = re.compile(
     r"^(?P<d>(?:my|our|the) )?(?P<o>(?:(?!is\b|are\b|was\b|has\b|not\b"
     r"|birthday\b)[\w'-]+ ){0,4}?[\w'-]+?)(?: (?P<tail>(?:with"
     r"|at|for|to|in) [\w' ]+?))?"
-    r" (?P<v>is up|comes up|is|are|starts|begins|expires|runs out|is up|comes up|takes place|will be"
+    r" (?P<v>is up|comes up|is|are|starts|begins|expires|runs out|takes place|will be"
     r"|has been moved to|was moved to"
     r"|has been rescheduled to|leaves|departs|is on|finishes|ends|is due"
     r"|is scheduled for) (?P<w>.+)$",
@@ -72,7 +72,7 @@ _STARTS = re.compile(
     _FLAGS,
 )
 _THERE_IS = re.compile(
-    rf"^there is (?P<o>(?:a|an|the|my|our) (?:[\w'-]+ ){{0,3}}?(?:{words.APPOINTMENTS}|evening"
+    rf"^there is (?P<o>(?:a|an|the|my|our) (?:[\w'-]+ ){{0,3}}?(?:{words.APPOINTMENTS}"
     r"|strike|sale|holiday)) (?P<w>.+)$",
     _FLAGS,
 )

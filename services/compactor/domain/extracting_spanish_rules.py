@@ -271,12 +271,6 @@ SPANISH_RULES: tuple[Rule, ...] = (
     rule(rf"llámame (?P<o>{NAME})", Category.INSTRUCTION, "form-of-address", "quiere que le llamen {o}"),
     rule(r"(?:tutéame|trátame de tú)", Category.INSTRUCTION, "form-of-address", "quiere tuteo (tutear)"),
     rule(
-        r"(?:respóndeme|responde|contesta|contéstame|escríbeme|escribe) (?P<o>siempre .+)",
-        Category.INSTRUCTION,
-        "instruction.reply",
-        "pide responder {o}",
-    ),
-    rule(
         r"(?P<o>(?:siempre|nunca) (?:usa|uses|utiliza|utilices|responde|respondas|escribe|escribas"
         r"|pongas|pon) .+|(?:usa|utiliza|pon) siempre .+|no (?:uses|utilices) nunca .+)",
         Category.INSTRUCTION,

@@ -17,7 +17,6 @@ _FLAGS = re.IGNORECASE
 _DUTY = re.compile(
     r"^(?:(?:still|also|really|just|absolutely|definitely) )*(?:(?:need|have|has|ought"
     r"|have got|am supposed|are supposed|promised(?: \w+)?|have promised(?: \w+)?|am meant|are meant) to"
-    r"|promised(?: \w+)? (?:that )?(?:I|we) would"
     r"|must|better|had better|(?:should not|must not|can not|do not want to) forget to) (?:(?:also|still"
     r"|remember to|really) )?(?P<o>.+)$",
     _FLAGS,

@@ -12,7 +12,6 @@ from services.compactor.app.progress import Progress
 from services.compactor.app.schedules import Schedules
 from services.compactor.rpc import convert
 from services.kit.context import current_principal
-from services.kit.errors import NotAllowed
 from services.kit.serving import Face, roles_of
 
 DESCRIPTOR = pb.DESCRIPTOR.services_by_name["DerivedWorkService"]
@@ -62,8 +61,7 @@ class DerivedWorkServicer(derived_pb2_grpc.DerivedWorkServiceServicer):
         self, request: pb.UpdateScheduleRequest, _: Context
     ) -> pb.UpdateScheduleResponse:
         """See the proto."""
-        if current_principal().agents is not None:
-            raise NotAllowed("a schedule's work is for all agents")
+        reach = convert.reach_of(current_principal())
         cron, enabled = convert.schedule_changes(request)
-        changed = await self._schedules.update(request.name, cron, enabled)
+        changed = await self._schedules.update(reach, request.name, cron, enabled)
         return pb.UpdateScheduleResponse(schedule=convert.schedule_message(changed))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from palimpsest.common.v1 import recall_pb2, resources_pb2
+from palimpsest.common.v1 import recall_pb2
 from palimpsest.search.v1 import search_pb2
 
 from services.gateway.adapters.texts import shown_text
 from services.gateway.app.answering import Hit
+from services.gateway.app.words import document_kind, speaker
 
 
 def described(hit: Hit) -> tuple[str, str]:
@@ -15,9 +16,7 @@ def described(hit: Hit) -> tuple[str, str]:
         memory = hit.memory
         return f"memory {memory.key}, {memory.create_time.ToDatetime():%Y-%m-%d}", memory.value
     if isinstance(hit, search_pb2.DocumentHit):
-        kind = search_pb2.DocumentType.Name(hit.type).removeprefix("DOCUMENT_TYPE_").lower()
-        return f"{kind} {hit.title}".strip(), hit.snippet
+        return f"{document_kind(hit)} {hit.title}".strip(), hit.snippet
     message = hit.message
-    who = message.author or resources_pb2.Role.Name(message.role).removeprefix("ROLE_").lower()
     said = "\n".join(text for text in shown_text(message) if text)
-    return f"{who}, {message.time.ToDatetime():%Y-%m-%d %H:%M}", said
+    return f"{speaker(message)}, {message.time.ToDatetime():%Y-%m-%d %H:%M}", said

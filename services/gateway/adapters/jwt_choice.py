@@ -4,10 +4,6 @@ from __future__ import annotations
 
 from contextlib import AsyncExitStack
 
-import httpx
-
-from services.gateway.adapters.jwks import FETCH_SECONDS, KeySet, from_file, from_url
-from services.gateway.adapters.jwt_tokens import JwtAuthenticator
 from services.gateway.app.credentials import Credentials
 from services.gateway.config import GatewaySettings
 from services.gateway.domain.claims import ClaimNames, Expected
@@ -29,6 +25,12 @@ def with_tokens(keys: Authenticator, settings: GatewaySettings, stack: AsyncExit
         raise StartupError(
             "for tokens set jwt_issuer, jwt_audience, and one of jwt_jwks_url and jwt_jwks_file"
         )
+    # Imported here: without tokens the gateway starts without an HTTP client.
+    import httpx
+
+    from services.gateway.adapters.jwks import FETCH_SECONDS, KeySet, from_file, from_url
+    from services.gateway.adapters.jwt_tokens import JwtAuthenticator
+
     if settings.jwt_jwks_file:
         fetch = from_file(settings.jwt_jwks_file)
     else:

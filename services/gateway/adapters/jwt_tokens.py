@@ -65,14 +65,9 @@ _SIGNATURE_ONLY: Any = {
 }
 
 
-def looks_like_token(credential: str) -> bool:
-    """Whether it has the three parts of one."""
-    return credential.count(".") == 2
-
-
 def _read(token: str) -> tuple[str | None, str, dict[str, Any]]:
     """Key id, algorithm and claims of a well-formed token; raises ValueError or TypeError for any other."""
-    if len(token) > MAX_TOKEN_BYTES or not token.isascii() or not looks_like_token(token):
+    if len(token) > MAX_TOKEN_BYTES or not token.isascii() or token.count(".") != 2:
         raise ValueError("not a token")
     head, body, _ = token.split(".")
     header = _json_object(head)

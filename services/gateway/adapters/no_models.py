@@ -1,4 +1,4 @@
-"""What stands for models and budgets where there are none."""
+"""What stands for models where there are none."""
 
 from __future__ import annotations
 
@@ -31,13 +31,3 @@ class NoModels:
     def stream(self, *_: Any, **__: Any) -> AsyncGenerator[Delta, None]:
         """See the port."""
         raise ModelUnavailable(Cause.NOT_CONFIGURED)
-
-
-class NoBudget:
-    """A ModelBudget without limits."""
-
-    async def check(self) -> None:
-        """See the port."""
-
-    async def charge(self, *_: Any) -> None:
-        """See the port."""

@@ -8,23 +8,17 @@ streams out whose time it could not have given; a living process brings its own 
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
-import redis.asyncio as aioredis
-from redis.asyncio.cluster import RedisCluster
-from redis.asyncio.retry import Retry
-from redis.backoff import NoBackoff
-from redis.exceptions import NoScriptError, RedisClusterException, RedisError
+from redis.exceptions import NoScriptError
 
+from services.gateway.app.admitting import LEASE_SECONDS
 from services.gateway.domain.buckets import MICROS, Level, Rate
-from services.kit.errors import DependencyDown, StartupError
+from services.kit.errors import DependencyDown
+from services.kit.redis import FAILURES, RedisCalls, RedisOptions
 
-FAILURES: Final = (RedisError, RedisClusterException, OSError, TimeoutError)
-RETRIES: Final = 1  # a connection that broke while nobody used it shows it only in the first call over it
 TAKE, CHARGE, LOOK = "take", "charge", "look"
 HOLD, RENEW, RELEASE, HELD = "hold", "renew", "release", "held"
 # As domain/buckets.py, in doubles: exact while capacity and debt are below 150 million tokens.
@@ -73,43 +67,16 @@ DIGESTS = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RedisOptions:
-    """How a Redis is used."""
-
-    url: str
-    """redis://, rediss:// or unix://; for a cluster, that of any of its machines. May hold a password."""
-    cluster: bool = False
-    timeout_seconds: float = 0.25
-    """Longest a call may take, connecting included."""
-    connections: int = 16
-    """At most, and calls under way at a time; others wait, within their time."""
-    prefix: str = "palimpsest:"
-    """Begins every key; must hold no brace, for that would choose a cluster's machine."""
-    life_seconds: float = 30.0
-    """The life that streams are given."""
-
-
 class RedisLimits:
     """A LimitStore. Made by `open`, which does not connect."""
 
-    def __init__(self, client: Any, options: RedisOptions) -> None:
-        self._client = client
-        self._prefix = options.prefix
-        self._seconds = options.timeout_seconds
-        self._life = options.life_seconds
-        # A cluster's client refuses a call for which it has no connection, rather than let it wait.
-        self._free = asyncio.Semaphore(options.connections)
+    def __init__(self, redis: RedisCalls) -> None:
+        self._redis = redis
 
     @classmethod
     def open(cls, options: RedisOptions) -> RedisLimits:
-        """A client for this URL. Raises StartupError, which never holds it, for one that cannot be."""
-        if "{" in options.prefix:
-            raise StartupError("a prefix of Redis keys must hold no brace")
-        try:
-            return cls(_client(options), options)
-        except (ValueError, RedisError, RedisClusterException):
-            raise StartupError("the URL of Redis cannot be used") from None  # the text may quote its password
+        """Over the Redis of these options. Raises StartupError, which never holds the URL."""
+        return cls(RedisCalls.open(options))
 
     async def take(self, tenant: str, name: str, rate: Rate) -> Level:
         """See the port."""
@@ -133,19 +100,19 @@ class RedisLimits:
 
     async def release(self, tenant: str, holder: str) -> None:
         """See the port."""
-        await self._streams(tenant, RELEASE, 0, self._life, holder)
+        await self._streams(tenant, RELEASE, 0, LEASE_SECONDS, holder)
 
     async def held(self, tenant: str) -> int:
         """See the port."""
-        return await self._streams(tenant, HELD, 0, self._life)
+        return await self._streams(tenant, HELD, 0, LEASE_SECONDS)
 
     async def ping(self) -> None:
         """Raises DependencyDown where nothing answers."""
-        await self._streams("", HELD, 0, self._life)
+        await self._streams("", HELD, 0, LEASE_SECONDS)
 
     async def close(self) -> None:
         """Ends the connections."""
-        await self._client.aclose()
+        await self._redis.close()
 
     async def _bucket(self, tenant: str, name: str, what: str, rate: Rate, cost: int) -> Level:
         key = self._key(tenant, name)
@@ -157,31 +124,18 @@ class RedisLimits:
         return int(await self._run(STREAMS, self._key(tenant, "streams"), what, most, life, *holders))
 
     def _key(self, tenant: str, name: str) -> str:
-        return f"{self._prefix}limits:{{{tenant}}}:{name}"
+        return f"{self._redis.prefix}limits:{{{tenant}}}:{name}"
 
     async def _run(self, script: str, key: str, *arguments: str | int) -> Any:
         """The script's answer. Raises DependencyDown for none, and for an error."""
+
+        async def ask(redis: Any) -> Any:
+            try:
+                return await redis.evalsha(DIGESTS[script], 1, key, *arguments)
+            except NoScriptError:  # the first time, and after a restart
+                return await redis.eval(script, 1, key, *arguments)
+
         try:
-            async with asyncio.timeout(self._seconds), self._free:
-                try:
-                    return await self._client.evalsha(DIGESTS[script], 1, key, *arguments)
-                except NoScriptError:  # the first time, and after a restart
-                    return await self._client.eval(script, 1, key, *arguments)
+            return await self._redis.run(ask)
         except FAILURES:
             raise DependencyDown("what was used is not known: Redis does not answer") from None
-
-
-def _client(options: RedisOptions) -> Any:
-    shared: dict[str, Any] = {
-        "socket_timeout": options.timeout_seconds,
-        "socket_connect_timeout": options.timeout_seconds,
-        "retry": Retry(NoBackoff(), RETRIES),
-        "client_name": "palimpsest",
-    }
-    if options.cluster:
-        # Twice: a call that was cut off holds its connection until that is closed.
-        return RedisCluster.from_url(options.url, max_connections=2 * options.connections, **shared)
-    pool = aioredis.BlockingConnectionPool.from_url(
-        options.url, max_connections=options.connections, timeout=options.timeout_seconds, **shared
-    )
-    return aioredis.Redis.from_pool(pool)

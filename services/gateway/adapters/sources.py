@@ -21,6 +21,8 @@ from palimpsest.working.v1 import checkpoints_pb2, prompt_pb2
 from services.gateway.adapters.texts import arguments_text, shown_text
 from services.gateway.app.backends import Backends
 from services.gateway.app.ports import ConversationView, Found, Rolling, Told
+from services.gateway.app.words import document_kind
+from services.gateway.domain.layers import MAX_DOCUMENTS
 from services.gateway.domain.parts import (
     Fact,
     History,
@@ -41,7 +43,6 @@ QUERY_BYTES = 1024  # X-2
 CANDIDATES = 12  # memories asked for: some of them are shown anyway
 MESSAGE_CANDIDATES = 20  # and older messages: some lie on no active path, too
 STANDING = 20  # S-10
-DOCUMENTS = 3  # shown at most; one more is asked for, which may be this conversation's own summary
 TOLD = (  # a branch has names alone, which tell a model nothing
     search_pb2.DOCUMENT_TYPE_SUMMARY,
     search_pb2.DOCUMENT_TYPE_PAGE,
@@ -210,7 +211,7 @@ class ServiceSources:
                     agent_id=agent_id,
                     query=query,
                     types=TOLD,
-                    limit=DOCUMENTS + 1,
+                    limit=MAX_DOCUMENTS + 1,  # one may be this conversation's own summary
                     contact_ids=contact_ids,
                 )
             ),
@@ -237,7 +238,7 @@ class ServiceSources:
             failures.append(recall_pb2.ChannelFailure(cause=DOCUMENTS_DOWN))
         else:
             others = (hit for hit in documents.hits if hit.conversation_id != conversation_id)
-            passages = [passage(hit) for hit in islice(others, DOCUMENTS)]
+            passages = [passage(hit) for hit in islice(others, MAX_DOCUMENTS)]
             failures += documents.failures
         distinct = list({failure.channel: failure for failure in failures}.values())
         return Found(
@@ -285,9 +286,12 @@ def fact(memory: resources_pb2.Memory) -> Fact:
 
 def passage(hit: search_pb2.DocumentHit) -> Passage:
     """A part of a document as the prompt shows it."""
-    kind = search_pb2.DocumentType.Name(hit.type).removeprefix("DOCUMENT_TYPE_").lower()
     return Passage(
-        kind=kind, document_id=hit.document_id, version=hit.version, title=hit.title, text=hit.snippet
+        kind=document_kind(hit),
+        document_id=hit.document_id,
+        version=hit.version,
+        title=hit.title,
+        text=hit.snippet,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
@@ -14,7 +15,7 @@ from palimpsest.semantic.v1 import semantic_pb2
 from palimpsest.working.v1 import checkpoints_pb2
 
 from services.gateway.app.backends import Backends
-from services.gateway.app.turn_lease import RETRY_AFTER_SECONDS
+from services.gateway.app.turn_lease import RETRY_AFTER_SECONDS, TAKEN_OVER
 from services.gateway.domain.turns import (
     SAID_CHARACTERS,
     Ask,
@@ -29,7 +30,6 @@ from services.gateway.domain.turns import (
 from services.kit.errors import DependencyDown, Exists, FieldProblem, NotFound, ParentConflict, TurnRunning
 
 OTHER_MESSAGE = "this request id was used with another message"
-TAKEN_OVER = "another process took this turn over"
 ENDED_ELSEWHERE = "another process ended this turn; the same request tells its answer"
 PLACES_TRIED = 16
 """How often an answer's place is looked for while others store messages; then it is the end of the path."""
@@ -43,16 +43,15 @@ class EpisodicTurns:
         self._backends = backends
 
     async def find(self, ask: Ask) -> Stored | None:
-        """See the port. Raises Exists where the user's message is another one."""
+        """See the port."""
         ids, by_id = ask.ids, await self._messages(ask)
         user, answer = by_id.get(ids.user), by_id.get(ids.answer)
         if user is None:
             return None
-        text = _text(user.message)
-        if (text, user.message.author) != (ask.text, ask.author):
+        if (_text(user.message), user.message.author) != (ask.text, ask.author):
             problem = FieldProblem(field="request_id", description="was sent with another message")
             raise Exists(OTHER_MESSAGE, fields=[problem])
-        stored = Stored(text=text, author=user.message.author, newest=user.active and not user.after)
+        stored = Stored(newest=user.active and not user.after)
         return stored if answer is None else _answered(stored, answer.message)
 
     async def indexed(self, ask: Ask) -> tuple[object, ...]:
@@ -217,10 +216,8 @@ def _text(message: common.Message) -> str:
 
 def _answered(stored: Stored, answer: common.Message) -> Stored:
     broken = [part.interruption for part in answer.parts if part.WhichOneof("kind") == "interruption"]
-    return Stored(
-        text=stored.text,
-        author=stored.author,
-        newest=stored.newest,
+    return replace(
+        stored,
         answer=_text(answer),
         interrupted=bool(broken),
         interruption=Cause(broken[0].cause) if broken and broken[0].cause else None,

@@ -28,7 +28,6 @@ from services.kit.models.types import Completion, Message, Tier, Usage
 
 Hit: TypeAlias = recall_pb2.MemoryHit | memories_pb2.MessageHit | search_pb2.DocumentHit
 
-DEFAULT_LIMIT = 10
 DOCUMENTS_DOWN = "documents not available"
 TIMELY_SHARE = 0.8  # of the caller's time: what was found must still reach it
 
@@ -133,7 +132,7 @@ class Answering:
 
     async def _recall(self, question: Question) -> Evidence:
         """Memories and documents, and messages where a contact, a conversation or a scope says which."""
-        limit = question.limit or DEFAULT_LIMIT
+        limit = question.limit or recalling.DEFAULT_LIMIT
         contact_id = await self._contact(question)
         found = await asyncio.gather(
             self._memories(question, contact_id, limit),

@@ -74,7 +74,10 @@ class TurnStore(Protocol):
     """What is kept of turns, in Episodic. Every call raises NotFound and DependencyDown."""
 
     async def find(self, ask: Ask) -> Stored | None:
-        """What is stored of the turn; None before the user's message is."""
+        """What is stored of the turn; None before the user's message is.
+
+        Raises Exists where that is another one.
+        """
 
     async def indexed(self, ask: Ask) -> tuple[object, ...]:
         """Waits, within the deadline, for what the ask waits for; returns what was waited for in vain."""

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from services.gateway.app.ports import ConversationView, Found, PromptSources, Rolling
 from services.gateway.domain.history import Window
-from services.gateway.domain.parts import Ingredients, Layer, Prompt, Turn
+from services.gateway.domain.parts import History, Ingredients, Layer, Prompt, Turn, Working
 from services.gateway.domain.prompt import DEFAULT_BUDGET, Shares, assemble, shares, standing_layers
 from services.kit.tokens import TokenCounter, estimate_tokens
 
@@ -52,6 +52,25 @@ class _Asked:
     model: str
     count: TokenCounter
     attractor_version: int
+    resumed: Resumed | None
+
+    def others(self, turns: Sequence[Turn]) -> tuple[Turn, ...]:
+        """Without the message that is stored already and is shown as the new one."""
+        return tuple(
+            one for one in turns if self.resumed is None or one.message_id != self.resumed.message_id
+        )
+
+    def before(self, history: History) -> History:
+        """The window as it was before that message was stored."""
+        if self.resumed is None:
+            return history
+        head, tail = self.others(history.head), self.others(history.tail)
+        return replace(history, head=head, tail=tail, depth=max(0, history.depth - 1))
+
+    def left(self, working: Working) -> Working:
+        """Without the checkpoint of the turn itself."""
+        own = self.resumed and working.stale and working.stale.turn_id == self.resumed.turn_id
+        return replace(working, stale=None) if own else working
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,12 +101,9 @@ class Prompting:
         while self._counting:
             await asyncio.gather(*self._counting, return_exceptions=True)
 
-    async def _counted_access(self, agent_id: str, memory_ids: Sequence[str]) -> None:
-        await self._sources.count_access(agent_id, memory_ids)
-
     def _count(self, agent_id: str, memory_ids: Sequence[str]) -> None:
         """Counts accesses while the caller goes on: no prompt depends on them until memories change."""
-        task = asyncio.create_task(self._counted_access(agent_id, memory_ids))
+        task = asyncio.create_task(self._sources.count_access(agent_id, memory_ids))
         self._counting.add(task)
         task.add_done_callback(self._counting.discard)
 
@@ -118,6 +134,7 @@ class Prompting:
             model=model,
             count=count,
             attractor_version=attractor_version,
+            resumed=resumed,
         )
         plain = Ingredients(system_prompt=view.system_prompt, message=message, author=author)
         split = await _counted(
@@ -127,13 +144,15 @@ class Prompting:
             self._sources.find(agent_id, conversation_id, view.contact_ids, message, wait_for),
             self._gather(asked, plain, split),
         )
-        parts = replace(gathered.parts, older=found.older, memories=found.memories, documents=found.documents)
-        layers: tuple[Layer, Layer] | None = gathered.layers
-        window: Window | None = gathered.window
-        if resumed is not None:
-            parts, layers, window = _without(parts, resumed), None, None
+        parts = replace(
+            gathered.parts,
+            older=asked.others(found.older),
+            memories=found.memories,
+            documents=found.documents,
+        )
         prompt = await _counted(
-            count, lambda: assemble(parts, budget, count=count, standing=layers, window=window)
+            count,
+            lambda: assemble(parts, budget, count=count, standing=gathered.layers, window=gathered.window),
         )
         if placed := list(dict.fromkeys(id_ for layer in prompt.layers for id_ in layer.memory_ids)):
             self._count(agent_id, placed)
@@ -158,13 +177,13 @@ class Prompting:
             facts=standing.memories,
             themes=told.themes,
             attractor_version=told.version,
-            working=working,
+            working=asked.left(working),
         )
         layers = await _counted(count, lambda: standing_layers(parts, split, count=count))
         used = (layer.tokens for layer in layers)
         room = max(LEAST_HISTORY_TOKENS, split.history(*used, retrieves=False))
-        history = await sources.window(
-            asked.agent_id, asked.conversation_id, room, rolling, model=asked.model
+        history = asked.before(
+            await sources.window(asked.agent_id, asked.conversation_id, room, rolling, model=asked.model)
         )
         return _Gathered(
             parts=replace(parts, history=history),
@@ -179,22 +198,6 @@ class Prompting:
         if view.covered or view.depth < LEAST_SUMMARISED:
             return Rolling()
         return await self._sources.rolling(agent_id, conversation_id)
-
-
-def _without(parts: Ingredients, resumed: Resumed) -> Ingredients:
-    def others(turns: Sequence[Turn]) -> tuple[Turn, ...]:
-        return tuple(turn for turn in turns if turn.message_id != resumed.message_id)
-
-    history, stale = parts.history, parts.working.stale
-    own = stale is not None and stale.turn_id == resumed.turn_id
-    return replace(
-        parts,
-        history=replace(
-            history, head=others(history.head), tail=others(history.tail), depth=max(0, history.depth - 1)
-        ),
-        older=others(parts.older),
-        working=replace(parts.working, stale=None) if own else parts.working,
-    )
 
 
 async def _counted(count: TokenCounter, work: Callable[[], T]) -> T:

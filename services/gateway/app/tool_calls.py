@@ -16,6 +16,7 @@ from palimpsest.working.v1 import context_pb2, notes_pb2
 from services.gateway.app import recalling
 from services.gateway.app.backends import Backends
 from services.gateway.app.tool_ports import ToolOutcome
+from services.gateway.app.words import document_kind, speaker
 from services.gateway.domain.tool_texts import LISTED_CHARACTERS, bounded, fitting, line, shortened
 from services.gateway.domain.tools import ALL, CONVERSATION, DEFAULT_LIMIT, MAX_LIMIT
 from services.kit.errors import NotFound
@@ -142,7 +143,7 @@ async def _search_documents(call: ToolCall) -> ToolResult:
     )
     items = [
         {
-            "type": search_pb2.DocumentType.Name(hit.type).removeprefix("DOCUMENT_TYPE_").lower(),
+            "type": document_kind(hit),
             "title": hit.title,
             "text": shortened(hit.snippet),
         }
@@ -304,13 +305,12 @@ def _memory(memory: resources_pb2.Memory, most: int = 0) -> dict[str, Any]:
 
 
 def _message(message: resources_pb2.Message) -> dict[str, Any]:
-    who = message.author or resources_pb2.Role.Name(message.role).removeprefix("ROLE_").lower()
     said = "\n".join(
         part.tool_result.content if part.HasField("tool_result") else part.text for part in message.parts
     )
     return {
         "conversation": message.conversation_id,
-        "who": who,
+        "who": speaker(message),
         "when": f"{message.time.ToDatetime():%Y-%m-%d %H:%M}",
         "text": shortened(said.strip()),
     }

@@ -7,7 +7,6 @@ must not be cut (storing what came of it, ending the lease) does not.
 from __future__ import annotations
 
 import asyncio
-import traceback
 from collections.abc import Awaitable, Iterator, Mapping
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -21,7 +20,7 @@ from services.gateway.app.limit_ports import ModelBudget
 from services.gateway.app.prompting import Assembled, Prompting, Resumed
 from services.gateway.app.tool_ports import Tools
 from services.gateway.app.turn_events import Events
-from services.gateway.app.turn_lease import RETRY_AFTER_SECONDS, Lease, LeaseRules, held
+from services.gateway.app.turn_lease import RETRY_AFTER_SECONDS, TAKEN_OVER, Lease, LeaseRules, held
 from services.gateway.app.turn_model import Answered, Asking
 from services.gateway.app.turn_tools import Toolbox
 from services.gateway.domain.parts import LayerKind, Speaker
@@ -36,6 +35,7 @@ from services.kit.errors import (
     ParentConflict,
     TurnRunning,
 )
+from services.kit.logs import frames_of
 from services.kit.models.recording import UsageRecorder
 from services.kit.models.types import Message
 
@@ -233,7 +233,7 @@ class Turn:
         with _without_deadline():
             await self._asking.account()
             if self._lost:
-                raise TurnRunning("another process took this turn over", retry_after=RETRY_AFTER_SECONDS)
+                raise TurnRunning(TAKEN_OVER, retry_after=RETRY_AFTER_SECONDS)
             rounds = self._toolbox.rounds
             spoke = bool(self._asking.said) or any(round_.text for round_ in rounds)
             if not complete and not spoke:
@@ -283,9 +283,7 @@ class Turn:
 
 
 def _log_fault(error: Exception) -> None:
-    # Its text may hold content: its type and its place are enough to find it.
-    frames = "".join(traceback.format_tb(error.__traceback__))
-    structlog.get_logger("chat").error("turn_fault", error=type(error).__name__, trace=frames)
+    structlog.get_logger("chat").error("turn_fault", error=type(error).__name__, trace=frames_of(error))
 
 
 def _started(ask: Ask, assembled: Assembled, unindexed: tuple[object, ...]) -> Started:

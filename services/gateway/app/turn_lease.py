@@ -19,6 +19,7 @@ from services.kit.times import Clock
 ASK_AGAIN_SECONDS = 0.1  # while waiting for a turn that runs
 RETRY_AFTER_SECONDS = 1.0
 """What a caller that doesn't wait is told: how long a turn takes nobody knows."""
+TAKEN_OVER = "another process took this turn over"
 RENEWALS = 3  # in the time that a lease lasts
 
 

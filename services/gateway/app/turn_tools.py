@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from services.gateway.app.chat_ports import TurnStore
 from services.gateway.app.tool_ports import Tools
 from services.gateway.app.turn_events import Events
+from services.gateway.domain.tool_texts import told
 from services.gateway.domain.turns import (
     BAD_ARGUMENTS,
     NO_SUCH_TOOL,
@@ -21,7 +22,6 @@ from services.gateway.domain.turns import (
     readable,
 )
 from services.kit.errors import DeadlineExceeded, DependencyDown
-from services.kit.fences import fenced
 from services.kit.models.tool_calls import arguments_of
 from services.kit.models.types import Message, Tool, ToolCall
 
@@ -97,9 +97,9 @@ def _told(round_: Round) -> list[Message]:
     calls = tuple(
         ToolCall(call_id=call.call_id, name=call.name, arguments=call.json) for call in round_.calls
     )
-    told = [Message(role="assistant", text=round_.text, calls=calls)]
+    messages = [Message(role="assistant", text=round_.text, calls=calls)]
     for call in round_.calls:
         result = round_.results[call.call_id]
-        content = f"error: {result.content}" if result.is_error else result.content
-        told.append(Message(role="tool", text=fenced("tool result", content), call_id=call.call_id))
-    return told
+        text = told(result.content, is_error=result.is_error)
+        messages.append(Message(role="tool", text=text, call_id=call.call_id))
+    return messages

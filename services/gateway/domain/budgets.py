@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
-from datetime import date
+from datetime import date, timedelta
 from decimal import ROUND_CEILING, Decimal
 from typing import Final
 
@@ -44,6 +44,8 @@ class Budgets:
 
 
 NO_BUDGETS: Final = Budgets()
+SPEND_KEPT: Final = timedelta(days=400)
+"""For how long what was spent is kept before a tenant's newest: a year, and a month to compare it with."""
 
 
 def checked(budgets: Budgets) -> Budgets:

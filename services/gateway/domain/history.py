@@ -14,11 +14,11 @@ from typing import TypeAlias
 
 from services.gateway.domain.layers import one_line
 from services.gateway.domain.parts import History, Item, Layer, LayerKind, Overlay, Said, Speaker, Turn
+from services.gateway.domain.tool_texts import TOOL_RESULT
 from services.kit.fences import fenced, header, plain
 from services.kit.tokens import TokenCounter, estimate_tokens, most_characters
 
 EARLIER_SYSTEM = "earlier system message"
-TOOL_RESULT = "tool result"
 
 QUOTED: Mapping[Speaker, str] = MappingProxyType({Speaker.TOOL: TOOL_RESULT, Speaker.SYSTEM: EARLIER_SYSTEM})
 """Whose messages are data, and what their fence is called."""

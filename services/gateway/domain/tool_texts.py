@@ -6,6 +6,10 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from services.kit.fences import fenced
+
+TOOL_RESULT = "tool result"
+"""What the fence of a result is called."""
 RESULT_BYTES = 16 * 1024
 """Most bytes of a result."""
 ITEM_CHARACTERS = 2000
@@ -32,6 +36,11 @@ def bounded(text: str, most: int = RESULT_BYTES) -> str:
 def line(item: Mapping[str, Any]) -> str:
     """A thing as JSON on one line: a line break within is no line break of the result."""
     return json.dumps(item, ensure_ascii=False)
+
+
+def told(content: str, *, is_error: bool) -> str:
+    """A result as a model reads it, in a fence: it is data, whoever wrote it (G-3)."""
+    return fenced(TOOL_RESULT, f"error: {content}" if is_error else content)
 
 
 def fitting(items: Sequence[Mapping[str, Any]]) -> tuple[list[Mapping[str, Any]], str]:

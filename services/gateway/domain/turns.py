@@ -161,13 +161,11 @@ class Round:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stored:
-    """What is stored of a turn: the user's message, and the answer once there is one.
+    """What is stored of a turn whose user's message is, and the answer once there is one.
 
     `newest` says whether the user's message is the last one of the active path; `sequence` is the answer's.
     """
 
-    text: str
-    author: str
     newest: bool
     answer: str | None = None
     interruption: Cause | None = None

@@ -11,12 +11,12 @@ from typing import Any, Final
 import grpc
 from google.protobuf.duration_pb2 import Duration
 from google.protobuf.json_format import MessageToDict
-from google.protobuf.message import DecodeError, Message
+from google.protobuf.message import Message
 from google.rpc.error_details_pb2 import RetryInfo
 from google.rpc.status_pb2 import Status
 
 from services.kit.errors import PalimpsestError
-from services.kit.status import DETAILS_KEY, from_rpc_error, to_status
+from services.kit.status import from_rpc_error, sent_status, to_status
 
 JSON_TYPE = "application/json"
 HTTP_OF_CODE: Final[Mapping[int, int]] = {
@@ -86,14 +86,9 @@ def refused(error: Refused) -> Answer:
 
 
 def status_of(error: grpc.aio.AioRpcError) -> Status:
-    """The status that a call ended with, whole."""
-    for key, value in error.trailing_metadata() or ():
-        if key == DETAILS_KEY and isinstance(value, bytes):
-            try:
-                return Status.FromString(value)
-            except DecodeError:
-                break  # not one of ours: judged by its code, below
-    return to_status(from_rpc_error(error))
+    """The status that a call ended with, whole; one that was not sent is made from its code."""
+    sent = sent_status(error)
+    return to_status(from_rpc_error(error)) if sent is None else sent
 
 
 def of_status(status: Status, *, code: int | None = None, extra: Mapping[str, str] | None = None) -> Answer:

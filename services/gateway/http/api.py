@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import traceback
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
@@ -15,7 +14,7 @@ from google.protobuf.message import Message
 
 from services.gateway.http import answering, heads, reading, resuming
 from services.gateway.http.answering import Answer, Refused
-from services.gateway.http.bodies import Bodies, Gone, Receive, discard
+from services.gateway.http.bodies import Bodies, Gone, Receive, discard, leaves
 from services.gateway.http.calls import Calls
 from services.gateway.http.events import EVENT_STREAM, Events
 from services.gateway.http.heads import Head, Scope
@@ -30,6 +29,7 @@ from services.gateway.http.refusals import Refusals
 from services.gateway.http.routes import Match, Routes
 from services.kit.errors import Internal, NotFound, Overloaded, PalimpsestError, UnknownMethod
 from services.kit.identity import Authenticator
+from services.kit.logs import frames_of
 from services.kit.status import REQUEST_ID_KEY
 
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
@@ -119,16 +119,15 @@ class Api:
 
     def _match(self, head: Head) -> Match | None:
         """The route; None for OPTIONS."""
+        match = self._routes.find("GET" if head.verb == "HEAD" else head.verb, head.path)
+        if match is not None and not (head.verb == "HEAD" and match.route.method.server_streaming):
+            return match
         verbs = self._routes.verbs(head.path)
         if not verbs:
             raise Refused(404, NotFound("path", head.path[:MAX_PATH_SHOWN]))
-        if head.verb == "OPTIONS":
-            return None
-        match = self._routes.find("GET" if head.verb == "HEAD" else head.verb, head.path)
-        if match is None or (head.verb == "HEAD" and match.route.method.server_streaming):
-            problem = UnknownMethod("this path has no such verb")
-            raise Refused(405, problem, {"allow": _allowed(verbs)})
-        return match
+        if head.verb != "OPTIONS":
+            raise Refused(405, UnknownMethod("this path has no such verb"), {"allow": _allowed(verbs)})
+        return None
 
     def _options(self, head: Head) -> Answer:
         return Answer(status=204, body=b"", headers={"allow": _allowed(self._routes.verbs(head.path))})
@@ -172,9 +171,9 @@ class Api:
         self._log.info("http_refused", rpc=exchange.rpc, request_id=exchange.request_id, code=error.reason)
 
     def _log_fault(self, request_id: str, error: BaseException) -> None:
-        # The exception's text may hold content (X-3): its type and its place are enough to find it.
-        frames = "".join(traceback.format_tb(error.__traceback__))
-        self._log.error("http_fault", request_id=request_id, error=type(error).__name__, trace=frames)
+        self._log.error(
+            "http_fault", request_id=request_id, error=type(error).__name__, trace=frames_of(error)
+        )
 
 
 class _Exchange:
@@ -194,12 +193,8 @@ class _Exchange:
     def gone(self) -> asyncio.Future[None]:
         """Done when the caller has left. To be asked for once the body is read."""
         if self._gone is None:
-            self._gone = asyncio.ensure_future(self._leaves())
+            self._gone = asyncio.ensure_future(leaves(self.receive))
         return self._gone
-
-    async def _leaves(self) -> None:
-        while (await self.receive())["type"] != "http.disconnect":
-            pass
 
     @property
     def _awaits_permission(self) -> bool:

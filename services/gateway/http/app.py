@@ -22,6 +22,7 @@ from services.gateway.http.limits import MAX_REQUESTS
 from services.gateway.http.refusals import Refusals
 from services.gateway.http.routes import Routes
 from services.kit.identity import Authenticator
+from services.kit.readiness import is_ready
 
 DESCRIPTION = ("palimpsest", "openapi.json")
 """The package and the file of the OpenAPI description; `make protos` writes it."""
@@ -30,7 +31,7 @@ REQUEST_HEADERS = (
     *("authorization", "content-type", "grpc-timeout", "last-event-id", "x-request-id", "x-request-timeout"),
     *("mcp-protocol-version", "mcp-session-id"),
 )
-RESPONSE_HEADERS = ("mcp-session-id", "retry-after", "www-authenticate", "x-request-id")
+RESPONSE_HEADERS = ("retry-after", "www-authenticate", "x-request-id")
 PREFLIGHT_SECONDS = 600
 
 
@@ -45,10 +46,8 @@ class HttpFace:
     """Whether the stores answer."""
     origins: tuple[str, ...] = ()
     """Origins whose pages may call: scheme://host[:port], or "*" for any."""
-    mounts: Sequence[BaseRoute] = ()
-    """Further routes, before those of the calls."""
     mounts_over: Callable[[grpc.aio.Channel], Sequence[BaseRoute]] = lambda _channel: ()
-    """Further routes that need the channel."""
+    """Further routes, before those of the calls; made over the same channel."""
     refusals: Refusals = field(default_factory=Refusals)
     """Counts what is refused."""
     most_requests: int = MAX_REQUESTS
@@ -68,7 +67,7 @@ class HttpFace:
             Route("/readyz", _readiness(self.ready), methods=["GET"]),
             Route("/openapi.json", _description(), methods=["GET"]),
         )
-        router = Router([*own, *self.mounts, *self.mounts_over(channel)], redirect_slashes=False, default=api)
+        router = Router([*own, *self.mounts_over(channel)], redirect_slashes=False, default=api)
         return HttpApp(_across_origins(router, self.origins), api)
 
 
@@ -114,10 +113,7 @@ async def _alive(_request: Request) -> Response:
 
 def _readiness(ready: Callable[[], Awaitable[bool]]) -> Callable[[Request], Awaitable[Response]]:
     async def answer(_request: Request) -> Response:
-        try:
-            serves = await ready()
-        except Exception:  # noqa: BLE001 - whatever it is, the service is not ready
-            serves = False
+        serves = await is_ready(ready)
         return _json({"status": "ready" if serves else "not ready"}, 200 if serves else 503)
 
     return answer

@@ -38,6 +38,12 @@ async def discard(receive: Receive) -> None:
                     return
 
 
+async def leaves(receive: Receive) -> None:
+    """Ends when the caller has left; to be asked for once the body is read."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
 class Bodies:
     """The bodies that are being read."""
 

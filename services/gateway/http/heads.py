@@ -10,9 +10,8 @@ from urllib.parse import unquote
 
 from services.gateway.http.answering import JSON_TYPE, Refused
 from services.gateway.http.limits import MAX_BODY_BYTES, MAX_HEADERS, MAX_TARGET_BYTES, MAX_TIMEOUT_SECONDS
+from services.kit import request_ids
 from services.kit.errors import CredentialInvalid, InvalidField, LimitExceeded
-from services.kit.ids import new_id
-from services.kit.interceptors import MAX_REQUEST_ID
 from services.kit.status import REQUEST_ID_KEY
 
 Scope = MutableMapping[str, Any]
@@ -91,12 +90,8 @@ def in_origin_form(scope: Scope) -> Scope:
 def request_id(scope: Scope) -> str:
     """The caller's id of the request where it is fit to be logged (X-3), else a new one."""
     headers = [(name, value.decode("latin-1")) for name, value in scope["headers"]]
-    credentials = [value.partition(" ")[2] for name, value in headers if name == b"authorization"]
-    given = next((value for name, value in headers if name == b"x-request-id"), "")
-    fit = 0 < len(given) <= MAX_REQUEST_ID and given.isascii() and given.isprintable()
-    if fit and not any(credential and credential in given for credential in credentials):
-        return given
-    return new_id()
+    given = next((value for name, value in headers if name == b"x-request-id"), None)
+    return request_ids.request_id(given, [value for name, value in headers if name == b"authorization"])
 
 
 def read(scope: Scope, id: str) -> Head:

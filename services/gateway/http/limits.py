@@ -4,7 +4,7 @@ from __future__ import annotations
 
 MAX_BODY_BYTES = 16 * 1024 * 1024
 MAX_BODIES_BYTES = 256 * 1024 * 1024
-"""Of all bodies that are being received or read as JSON at one time."""
+"""Of all bodies that are being received or read as JSON at one time; those of mcp_face count apart."""
 BODY_SECONDS = 30.0
 """How long a body may take to arrive."""
 MAX_TARGET_BYTES = 16 * 1024

@@ -22,12 +22,13 @@ from palimpsest.mcp.place import DEFAULT_CONVERSATION, Place
 from palimpsest.mcp.server import Context, make_server
 from services.gateway.http import answering, heads
 from services.gateway.http.answering import COMMON_HEADERS, JSON_TYPE, Answer, Refused
-from services.gateway.http.bodies import Bodies, Gone, discard
+from services.gateway.http.bodies import Bodies, Gone, discard, leaves
 from services.gateway.http.heads import Head
 from services.gateway.http.limits import MAX_BODY_BYTES, OVERLOADED_RETRY_SECONDS
 from services.gateway.http.refusals import Refusals
 from services.kit.errors import Internal, InvalidField, NotAllowed, Overloaded, PalimpsestError, UnknownMethod
 from services.kit.identity import Authenticator, bearer_of
+from services.kit.logs import frames_of
 
 MAX_REQUESTS = 128
 """Requests under way at one time; more get OVERLOADED."""
@@ -71,7 +72,7 @@ class McpFace:
             self._refusals.count(error)
             answer = answering.failed(error)
         except Exception as error:  # noqa: BLE001 - the last line of defence: logged, then a constant text
-            self._log.error("mcp_fault", error=type(error).__name__)
+            self._log.error("mcp_fault", error=type(error).__name__, trace=frames_of(error))
             answer = answering.failed(Internal())
         if answer is not None:
             await exchange.finish(answer)
@@ -109,7 +110,7 @@ class McpFace:
         manager = StreamableHTTPSessionManager(
             self._server, json_response=True, stateless=True, max_request_body_size=MAX_BODY_BYTES
         )
-        gone = asyncio.ensure_future(_leaves(exchange.receive))
+        gone = asyncio.ensure_future(leaves(exchange.receive))
 
         async def handle() -> None:
             async with manager.run():
@@ -179,8 +180,3 @@ def _replayed(body: bytes, gone: Awaitable[None]) -> Callable[[], Awaitable[Mess
         return {"type": "http.disconnect"}
 
     return receive
-
-
-async def _leaves(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass

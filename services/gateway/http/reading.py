@@ -40,7 +40,8 @@ def read(match: Match, query: bytes, body: bytes) -> Message:
     route = match.route
     data = _from_body(route, body)
     _check_spellings(data, route.method.input_type)
-    bound = [_bind(data, route, name, text) for name, text in zip(_names(route), match.values, strict=True)]
+    places = zip(route.template.variables, match.values, strict=True)
+    bound = [_bind(data, route, name, text) for name, text in places]
     _add_query(data, route, query, bound)
     message = GetMessageClass(route.method.input_type)()
     try:
@@ -48,10 +49,6 @@ def read(match: Match, query: bytes, body: bytes) -> Message:
     except UNREADABLE as error:
         raise problem_of(error, route.method.input_type) from error
     return message
-
-
-def _names(route: Route) -> tuple[str, ...]:
-    return route.template.variables
 
 
 def _from_body(route: Route, body: bytes) -> Object:

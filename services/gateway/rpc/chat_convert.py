@@ -9,7 +9,7 @@ from palimpsest.chat.v1 import chat_pb2 as pb
 from palimpsest.common.v1 import recall_pb2, resources_pb2
 from palimpsest.search.v1 import search_pb2
 
-from services.gateway.app.answering import DEFAULT_LIMIT, Question, Reply
+from services.gateway.app.answering import Question, Reply
 from services.gateway.domain import turns
 from services.kit.errors import InvalidField
 from services.kit.models.types import Tier, Usage
@@ -108,14 +108,14 @@ def usage(value: Usage) -> pb.ModelUsage:
 
 
 def question(request: pb.AnswerRequest) -> Question:
-    """With the defaults."""
+    """From the wire."""
     return Question(
         agent_id=request.agent_id,
         query=request.query,
         contact_id=request.contact_id,
         conversation_id=request.conversation_id,
         scope=request.scope,
-        limit=request.limit or DEFAULT_LIMIT,
+        limit=request.limit,
         tier=TIERS[request.tier],
         evidence_only=request.evidence_only,
         wait_for=list(request.wait_for),

@@ -5,7 +5,6 @@ One definition serves both, so each call is passed on as it came.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing, suppress
 from typing import Any
@@ -24,6 +23,7 @@ from palimpsest.state.v1 import state_pb2
 from palimpsest.working.v1 import working_pb2
 
 from services.gateway.app.backends import Backends
+from services.gateway.app.searching import search_documents
 from services.gateway.app.watching import count_indexed, watch_conversation
 from services.kit.errors import DeadlineExceeded, DependencyDown
 from services.kit.serving import Face, roles_of
@@ -86,7 +86,7 @@ class _History:
         return watch_conversation(self._backends, request)
 
 
-class Search:
+class _Search:
     """The stub of SearchService, asked for all of a person."""
 
     def __init__(self, backends: Backends) -> None:
@@ -95,17 +95,8 @@ class Search:
     async def SearchDocuments(
         self, request: search_pb2.SearchDocumentsRequest
     ) -> search_pb2.SearchDocumentsResponse:
-        """With the contacts that were merged into those named.
-
-        Raises NotFound for an unknown one, and for an unknown agent.
-        """
-        named = request.contact_ids or ("",)  # nobody: the agent alone is looked up
-        groups = await asyncio.gather(*(self._backends.contact_ids(request.agent_id, one) for one in named))
-        asked = search_pb2.SearchDocumentsRequest()
-        asked.CopyFrom(request)
-        del asked.contact_ids[:]
-        asked.contact_ids.extend(dict.fromkeys(one for group in groups for one in group))
-        return await self._backends.search.SearchDocuments(asked)
+        """With the contacts that were merged into those named."""
+        return await search_documents(self._backends, request)
 
 
 def faces(backends: Backends) -> tuple[Face, ...]:
@@ -118,5 +109,5 @@ def faces(backends: Backends) -> tuple[Face, ...]:
         passed_on(documents_pb2.DESCRIPTOR.services_by_name["DocumentsService"], backends.documents),
         passed_on(insight_pb2.DESCRIPTOR.services_by_name["InsightService"], backends.insights),
         passed_on(graph_pb2.DESCRIPTOR.services_by_name["GraphService"], backends.graph),
-        passed_on(search_pb2.DESCRIPTOR.services_by_name["SearchService"], Search(backends)),
+        passed_on(search_pb2.DESCRIPTOR.services_by_name["SearchService"], _Search(backends)),
     )

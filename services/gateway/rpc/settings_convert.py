@@ -91,8 +91,7 @@ def updated(value: Found) -> pb.UpdateSettingsResponse:
 
 def before(request: pb.ListSettingsChangesRequest) -> int | None:
     """The revision that the page begins below."""
-    position = paging.decode(_listing(request), request.page_token)
-    return int(position[0]) if position else None
+    return paging.number_position(_listing(request), request.page_token)
 
 
 def change_page(
@@ -100,10 +99,11 @@ def change_page(
 ) -> pb.ListSettingsChangesResponse:
     """One more row than the page holds says that there is a next one."""
     size = paging.page_size(request.page_size)
-    more = len(rows) > size
-    token = paging.encode(_listing(request), (rows[size - 1].revision,)) if more else ""
     return pb.ListSettingsChangesResponse(
-        changes=[_change(row) for row in rows[:size]], next_page_token=token
+        changes=[_change(row) for row in rows[:size]],
+        next_page_token=paging.next_token(
+            _listing(request), rows[size - 1].revision if len(rows) > size else None
+        ),
     )
 
 

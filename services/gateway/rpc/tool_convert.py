@@ -12,16 +12,15 @@ from palimpsest.tools.v1 import tools_pb2 as pb
 from services.gateway.app.tool_calls import ToolResult
 from services.gateway.app.tools import whole
 from services.gateway.domain import tool_shapes
+from services.gateway.domain.tool_texts import told
 from services.gateway.domain.tools import ToolSpec
 from services.kit.errors import InvalidField
-from services.kit.fences import fenced
 
 SHAPES: Mapping[int, Callable[[ToolSpec], dict[str, Any]]] = {
     pb.TOOL_FORMAT_OPENAI: tool_shapes.openai,
     pb.TOOL_FORMAT_ANTHROPIC: tool_shapes.anthropic,
     pb.TOOL_FORMAT_MCP: tool_shapes.mcp,
 }
-FENCE = "tool result"
 
 
 def tool(spec: ToolSpec, wanted: int) -> pb.Tool:
@@ -48,7 +47,7 @@ def arguments(request: pb.CallToolRequest) -> dict[str, Any]:
 def result(made: ToolResult) -> pb.CallToolResponse:
     """On the wire; what was found or stored stands in a fence (G-3)."""
     return pb.CallToolResponse(
-        content=fenced(FENCE, f"error: {made.content}" if made.is_error else made.content),
+        content=told(made.content, is_error=made.is_error),
         is_error=made.is_error,
         structured=None if made.structured is None else _struct(made.structured),
     )

@@ -10,9 +10,9 @@ from services.kit.models.types import Tier, Usage
 class ModelMetrics:
     """Counters by tier: an endpoint chooses what it calls its models, which would make series without end."""
 
-    def __init__(self, service: str = "") -> None:
+    def __init__(self, service: str) -> None:
         """`service` is part of the metrics' names: services of one process share a registry."""
-        name = f"palimpsest_{service}_model" if service else "palimpsest_model"
+        name = f"palimpsest_{service}_model"
         self._calls = Counter(f"{name}_calls", "Answers of models.", ["tier", "figures"], registry=None)
         self._tokens = Counter(
             f"{name}_tokens", "Tokens to and from models.", ["tier", "direction"], registry=None

@@ -42,13 +42,6 @@ class UsageRecorder(Protocol):
         """
 
 
-class NoRecord:
-    """Keeps nothing: for callers without Episodic."""
-
-    async def record(self, agent_id: str, conversation_id: str, tier: Tier, model: str, usage: Usage) -> None:
-        """See UsageRecorder."""
-
-
 class EpisodicUsage:
     """Keeps usage in Episodic, as a service of the caller's tenant: what a reader's call costs counts too."""
 

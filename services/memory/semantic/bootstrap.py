@@ -229,6 +229,7 @@ async def build(
         turns=change.replica,
         wake=relay.wake,
         clock=clock,
+        lease_seconds=change.settings.lease_seconds,
         documents=derived,
     )
     filler = Filler(

@@ -13,6 +13,7 @@ from services.kit.errors import DeadlineExceeded, DependencyDown, StartupError
 from services.kit.identity import Principal, Role
 from services.kit.ids import new_id
 from services.kit.sql import SqlDatabase
+from services.kit.tenants import SYSTEM_TENANT
 from services.kit.times import Clock
 from services.memory.semantic.adapters.services import DescribedModels, EmbedderModels
 from services.memory.semantic.adapters.sql.models import SqlLeases, SqlModels
@@ -30,7 +31,7 @@ from services.memory.semantic.domain.vectors import VectorModel
 
 EMBEDDER_POLL_SECONDS = 0.2
 OpenVectors = Callable[[SemanticSettings, VectorModel], Awaitable[VectorIndex]]
-STARTING = Principal(tenant="system", role=Role.SERVICE, subject="semantic")
+STARTING = Principal(tenant=SYSTEM_TENANT, role=Role.SERVICE, subject="semantic")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

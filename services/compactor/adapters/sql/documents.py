@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 
 from services.compactor.app.document_ports import JobsOf, Unreadable, no_jobs
@@ -28,19 +28,12 @@ HEAD = "version, revision, stale_revision, pinned, frozen, present, created"
 INFO = "version, created, schema_name, schema_version, engine, size"
 WHOLE = f"{INFO}, sources, body"
 Names = tuple[str, str, str, str]  # the arguments of WHERE
-Follow = Callable[[DocumentKey, int], Sequence[NewJob]]
-"""What follows a document's change: its key, and the revision of its head then."""
-
-
-def nothing_follows(_key: DocumentKey, _revision: int) -> Sequence[NewJob]:
-    """No jobs."""
-    return ()
 
 
 class SqlDocuments:
     """A DocumentStore. What follows a version, or an erasure, is put into the outbox with it (SV-5)."""
 
-    def __init__(self, database: SqlDatabase, follow: Follow = nothing_follows) -> None:
+    def __init__(self, database: SqlDatabase, follow: JobsOf = no_jobs) -> None:
         self._database = database
         self._follow = follow
 
@@ -54,7 +47,7 @@ class SqlDocuments:
 
         def script() -> Script[Document]:
             document, head = yield from _put(key, draft, body, based_on, now)
-            yield from put_jobs(key.tenant, [*jobs, *self._follow(key, head.revision)])
+            yield from put_jobs(key.tenant, [*jobs, *self._follow(key, head)])
             return document
 
         return await self._database.write(script)
@@ -222,7 +215,7 @@ class SqlDocuments:
             yield from execute(f"DELETE FROM document_sources WHERE {WHERE}", *_names(key))
             gone = yield from _keep(key, rules.erased(head))
             mine = jobs(key, gone) if head.present else ()
-            yield from put_jobs(key.tenant, [*mine, *self._follow(key, gone.revision)])
+            yield from put_jobs(key.tenant, [*mine, *self._follow(key, gone)])
             return gone, [_info(row) for row in rows]
 
         return await self._database.write(script)

@@ -21,7 +21,7 @@ _MAKE_UP: Final = (
 )
 
 _POSTPONE: Final = (
-    "INSERT INTO postponed (tenant, agent_id, kind, conversation_id, upto) VALUES (?, ?, ?, ?, ?)"
+    "INSERT INTO postponed (tenant, agent_id, conversation_id, kind, upto) VALUES (?, ?, ?, ?, ?)"
     " ON CONFLICT (tenant, agent_id, kind, conversation_id)"
     " DO UPDATE SET upto = excluded.upto WHERE postponed.upto < excluded.upto"
 )
@@ -61,7 +61,7 @@ def record(tenant: str, rows: Sequence[Row], put_off: Set[str]) -> Script[None]:
         _MAKE_UP,
         [(tenant, group, conversation, last) for (group, conversation), last in _last(whole)],
     )
-    yield from execute_many(_POSTPONE, _postponed(tenant, of, (row for row in about if row["id"] in put_off)))
+    yield from execute_many(_POSTPONE, _reached(tenant, of, (row for row in about if row["id"] in put_off)))
     done = {row["group_id"] for row in rows if row["id"] not in put_off}
     for group in sorted(group for group in done if group in of and of[group]["type"] in OF_AGENTS):
         place = (tenant, of[group]["agent_id"], KINDS[of[group]["type"]])
@@ -79,17 +79,9 @@ def _last(rows: Iterable[Row]) -> list[tuple[tuple[int, str], int]]:
 
 
 def _reached(tenant: str, of: Mapping[int, Row], rows: Iterable[Row]) -> list[tuple[Value, ...]]:
-    """Values of _REACH."""
+    """Values of _REACH, and of _POSTPONE."""
     return [
         (tenant, of[group]["agent_id"], conversation_id, KINDS[of[group]["type"]], last)
-        for (group, conversation_id), last in _last(rows)
-    ]
-
-
-def _postponed(tenant: str, of: Mapping[int, Row], rows: Iterable[Row]) -> list[tuple[Value, ...]]:
-    """Values of _POSTPONE."""
-    return [
-        (tenant, of[group]["agent_id"], KINDS[of[group]["type"]], conversation_id, last)
         for (group, conversation_id), last in _last(rows)
     ]
 

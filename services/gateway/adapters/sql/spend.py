@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import date, timedelta
+from datetime import date
 from typing import Final
 
-from services.gateway.domain.budgets import ModelSpend
+from services.gateway.domain.budgets import SPEND_KEPT, ModelSpend
 from services.kit.sql import Row, Script, SqlDatabase, execute, execute_many, fetch, first
 
-KEPT: Final = timedelta(days=400)
-"""For how long rows are kept before a tenant's newest ones: a year, and a month to compare it with."""
 FIGURES: Final = ("calls", "estimated_calls", "input_tokens", "output_tokens", "micros")
 
 
@@ -44,7 +42,7 @@ class SqlSpend:
                 rows,
             )
             if rows:
-                oldest = max(one.day for one in totals) - KEPT
+                oldest = max(one.day for one in totals) - SPEND_KEPT
                 yield from execute(
                     "DELETE FROM model_spend WHERE tenant = ? AND day < ?", tenant, oldest.isoformat()
                 )

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 # json.dumps would make an encoder for each call.
 _CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-_DECODER = json.JSONDecoder()  # json.loads would look for an encoding first
+_DECODER = json.JSONDecoder()  # json.loads would look at its arguments for each call
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 

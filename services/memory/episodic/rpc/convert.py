@@ -143,8 +143,8 @@ def _part_proto(part: Part) -> resources_pb2.Part:
             file = resources_pb2.Attachment(uri=part.uri, media_type=part.media_type, caption=part.caption)
             return resources_pb2.Part(attachment=file)
         case Interruption():
-            broken = resources_pb2.Interruption(cause=int(part.cause))  # type: ignore[arg-type]
-            return resources_pb2.Part(interruption=broken)
+            cause = resources_pb2.InterruptionCause.ValueType(part.cause)
+            return resources_pb2.Part(interruption=resources_pb2.Interruption(cause=cause))
 
 
 def _value(value: Json) -> Value:
@@ -167,11 +167,8 @@ def _value(value: Json) -> Value:
 
 def conversation_filter(request: episodic_pb2.ListConversationsRequest) -> ConversationFilter:
     """Raises InvalidField."""
-    since = request.changed_since if request.HasField("changed_since") else None
-    return ConversationFilter(
-        contact_id=request.contact_id,
-        changed_since=None if since is None else micros("changed_since", since),
-    )
+    since = micros("changed_since", request.changed_since) if request.HasField("changed_since") else None
+    return ConversationFilter(contact_id=request.contact_id, changed_since=since)
 
 
 def message_filter(wanted: recall_pb2.MessageFilter) -> MessageFilter:

@@ -94,8 +94,4 @@ def open_hyde(
     client = ModelClient.connect(models)
     stack.push_async_callback(client.close)
     hypothesis = ModelHypothesis(client, seconds=HYPOTHESIS_SHARE * channel_seconds, used=used)
-    return Hyde(hypothesis=hypothesis, leave=gate.check if client.leaves(Tier.FAST) else _stays)
-
-
-async def _stays(_tenant: str, _agent_id: str) -> None:
-    """An endpoint of one's own: nothing leaves."""
+    return Hyde(hypothesis=hypothesis, leave=gate.before(partner=client.leaves(Tier.FAST)))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,7 @@ from services.kit.models.patience import Patience
 from services.kit.models.recording import Used
 from services.kit.models.settings import ModelSettings
 from services.kit.models.types import Message, Tier
-from services.kit.policy import Gate
+from services.kit.policy import Gate, Leave
 from services.memory.semantic.app.judging import DeterministicJudge, Judge, Judged
 from services.memory.semantic.domain.judging import askable
 from services.memory.semantic.domain.judging_types import Statement, Verdict
@@ -72,7 +72,7 @@ class ModelJudge:
         *,
         name: str,
         seconds: float,
-        leave: Callable[[str, str], Awaitable[None]],
+        leave: Leave,
         used: Used,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -172,10 +172,6 @@ def open_judge(
         client,
         name=chosen.name,
         seconds=seconds,
-        leave=gate.check if client.leaves(Tier.FAST) else _stays,
+        leave=gate.before(partner=client.leaves(Tier.FAST)),
         used=used,
     )
-
-
-async def _stays(_tenant: str, _agent_id: str) -> None:
-    """An endpoint of one's own: nothing leaves."""

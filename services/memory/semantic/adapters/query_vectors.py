@@ -8,8 +8,9 @@ nobody what others asked before.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
+from typing import Any
 
 from services.kit.context import current_call
 from services.kit.errors import PalimpsestError
@@ -31,7 +32,7 @@ class SharedQueries:
     It ends when the last who waits leaves: what hangs holds up nobody who comes later.
     """
 
-    def __init__(self, embed: Callable[[str], Awaitable[bytes]]) -> None:
+    def __init__(self, embed: Callable[[str], Coroutine[Any, Any, bytes]]) -> None:
         self._embed = embed
         self._making: dict[Key, _Making] = {}
 
@@ -43,15 +44,12 @@ class SharedQueries:
         key = (call.principal.tenant, text)
         making = self._making.get(key)
         if making is None:
-            making = self._making[key] = _Making(asyncio.create_task(self._begun(text)))
+            making = self._making[key] = _Making(asyncio.create_task(self._embed(text)))
             return await self._await(key, making)
         try:
             return await self._await(key, making)
         except PalimpsestError:  # perhaps the other's alone, as its deadline is
             return await self._embed(text)
-
-    async def _begun(self, text: str) -> bytes:
-        return await self._embed(text)
 
     async def _await(self, key: Key, making: _Making) -> bytes:
         making.waiting += 1

@@ -227,8 +227,8 @@ class MemoryStore(Protocol):
     ) -> list[Memory]:
         """What `choose` made of `standing` when memories of the scope changed last, at most so many.
 
-        The same until one is written, changed or forgotten, or begins or ends to hold; accesses are no
-        changes.
+        The same until one is written, pinned, unpinned or brought back, one begins to hold, or one that was
+        chosen no longer does; accesses, verification and decay are no changes.
         """
 
     async def count_access(

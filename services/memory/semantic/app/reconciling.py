@@ -29,8 +29,8 @@ PAGE = 1000
 FIRST_PAUSE_SECONDS = 0.5
 MAX_PAUSE_SECONDS = 30.0
 LOSS_POLL_SECONDS = 1.0
-RENEW_SECONDS = 5.0
-"""Between two renewals of a lease that lasts for six times as long (FillSettings.lease_seconds)."""
+RENEWALS = 6
+"""How often the lease is renewed within its time by work that may take longer."""
 
 
 class Turns(Protocol):
@@ -68,12 +68,13 @@ class Reconciler:
         turns: Turns,
         wake: Callable[[], None],
         clock: Clock,
-        renew_seconds: float = RENEW_SECONDS,
+        lease_seconds: float,
         documents: DocumentUpkeep | None = None,
     ) -> None:
-        """Without `documents`, derived documents are let alone."""
+        """`lease_seconds` is how long a turn lasts unless it is renewed. Without `documents`, derived
+        documents are let alone."""
         self._documents = documents
-        self._renew_seconds = renew_seconds
+        self._renew_seconds = lease_seconds / RENEWALS
         self._store = store
         self._items = items
         self._generations = generations

@@ -2,7 +2,7 @@
 
     labels_of(reading) -> tuple[Label, ...]
     other_things(old, new) -> bool      both are about a thing with a name of digits, and not the same one
-    others_of_a_sort(old, new) -> bool  both name one of a sort by its digits, and not the same one
+    others_of_a_sort(old, new) -> bool  the old one names one of a sort, and the new one others of it only
 
 A name of digits is a word with letters and digits ("zebra001", "SK1420", "v2-beta"), or figures right after
 the noun that they name one of ("project 7", "room 12b", "version 1.2"), not before one that they count.
@@ -62,11 +62,13 @@ def other_things(old: Reading, new: Reading) -> bool:
 
 
 def others_of_a_sort(old: Reading, new: Reading) -> bool:
-    """Whether both name things of one sort by their digits, and the new one none of the old one's."""
+    """Whether the old one names a thing that the new one does not, which names others of its sort.
+
+    So what the new one says is not all that the old one said, even where they have another thing in common.
+    """
     first, second = labels_of(old), labels_of(new)
-    return any(
-        label.sort == other.sort and not {label.name} & _names(second) for label in first for other in second
-    )
+    sorts, names = {label.sort for label in second}, _names(second)
+    return any(label.sort in sorts and label.name not in names for label in first)
 
 
 def _names(labels: tuple[Label, ...]) -> frozenset[str]:

@@ -22,7 +22,6 @@ from services.memory.semantic.app.upkeep_ports import ActiveAgent, Member
 from services.memory.semantic.rpc import convert
 
 DESCRIPTOR = pb.DESCRIPTOR.services_by_name["UpkeepService"]
-"""For whom a listing of agents spans all tenants; only services of the suite are let in here."""
 LISTING = "ListActiveAgents"
 DEFAULT_RECENT = 100
 

@@ -20,6 +20,7 @@ from services.memory.semantic.domain.documents import (
 )
 
 WHOSE = "tenant = ? AND agent_id = ?"
+PLACE = ("tenant", "agent_id", "document_key")
 KNOWN = "tenant, agent_id, document_key, source_type, subject, version, digest, settled, chunk_count"
 STEP = 500
 """Ids that a statement names."""
@@ -140,17 +141,17 @@ class SqlIndexedDocuments:
     async def page(
         self, after: tuple[str, str, str], limit: int, *, tenant: str = "", agent_id: str = ""
     ) -> list[KnownDocument]:
-        """In order."""
-        narrowed = [(name, value) for name, value in (("tenant", tenant), ("agent_id", agent_id)) if value]
-        where = "".join(f" AND {name} = ?" for name, _ in narrowed)
-        values: list[Value] = [value for _, value in narrowed]
+        """In order; what is given of their place is left out of the range, which the index serves then."""
+        given: list[Value] = [value for value in (tenant, agent_id) if value]
+        equal = "".join(f"{name} = ? AND " for name in PLACE[: len(given)])
+        rest = PLACE[len(given) :]
+        beyond = f"({', '.join(rest)}) > ({', '.join('?' for _ in rest)})"
         rows = await self._database.read(
             lambda: fetch(
-                f"SELECT {KNOWN} FROM indexed_documents"
-                f" WHERE (tenant, agent_id, document_key) > (?, ?, ?){where}"
-                " ORDER BY tenant, agent_id, document_key LIMIT ?",
-                *after,
-                *values,
+                f"SELECT {KNOWN} FROM indexed_documents WHERE {equal}{beyond}"
+                f" ORDER BY {', '.join(PLACE)} LIMIT ?",
+                *given,
+                *after[len(given) :],
                 limit,
             )
         )

@@ -10,6 +10,7 @@ from datetime import datetime
 from services.kit.ids import new_id
 from services.kit.sql import Row, Script, SqlDatabase, Value, execute, fetch, first
 from services.kit.times import from_micros, to_micros
+from services.memory.semantic.adapters.sql.documents import SqlIndexedDocuments
 from services.memory.semantic.adapters.sql.models import holds
 from services.memory.semantic.app.reindex_ports import (
     Position,
@@ -17,7 +18,7 @@ from services.memory.semantic.app.reindex_ports import (
     ReindexState,
     lease_of,
 )
-from services.memory.semantic.domain.documents import DocumentSource, DocumentType
+from services.memory.semantic.domain.documents import DocumentSource
 
 COLUMNS = "tenant, id, agent_id, state, done, total, position, created, finished"
 
@@ -100,6 +101,7 @@ class SqlCanonical:
 
     def __init__(self, database: SqlDatabase) -> None:
         self._database = database
+        self._documents = SqlIndexedDocuments(database)
 
     async def agents(self, tenant: str) -> Sequence[str]:
         """See the port."""
@@ -150,23 +152,9 @@ class SqlCanonical:
         self, tenant: str, agent_id: str, after: str, limit: int
     ) -> Sequence[tuple[str, DocumentSource]]:
         """See the port."""
-        rows = await self._database.read(
-            lambda: fetch(
-                "SELECT document_key, source_type, subject FROM indexed_documents"
-                " WHERE tenant = ? AND agent_id = ? AND document_key > ? ORDER BY document_key LIMIT ?",
-                tenant,
-                agent_id,
-                after,
-                limit,
-            )
-        )
-        return [
-            (
-                row["document_key"],
-                DocumentSource(type=DocumentType(row["source_type"]), subject=row["subject"]),
-            )
-            for row in rows
-        ]
+        place = tenant, agent_id, after
+        found = await self._documents.page(place, limit, tenant=tenant, agent_id=agent_id)
+        return [(one.key, one.source) for one in found]
 
 
 def _total(tenant: str, agent_id: str) -> Script[int]:

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Final
 
 from services.kit.sql import Script, SqlDatabase, Value, execute, fetch, first
+from services.kit.tenants import SYSTEM_TENANT
 from services.kit.times import from_micros, to_micros
 from services.memory.semantic.adapters.sql.memories_rows import (
     COLUMNS,
@@ -22,7 +23,6 @@ from services.memory.semantic.app.upkeep_ports import ActiveAgent, Ended, Member
 from services.memory.semantic.domain.decay import FACTOR, FLOOR, UNUSED, day_of
 from services.memory.semantic.domain.memory import Cause, FactType, Kind, Memory
 
-SYSTEM: Final = "system"
 ENDS: Final = "ends"
 STEP: Final = 1000
 """Most rows that decay in one transaction."""
@@ -197,7 +197,7 @@ class SqlUpkeep:
     async def swept(self) -> datetime | None:
         """Of the installation."""
         row = await self._database.read(
-            lambda: first("SELECT upto FROM sweeps WHERE tenant = ? AND name = ?", SYSTEM, ENDS)
+            lambda: first("SELECT upto FROM sweeps WHERE tenant = ? AND name = ?", SYSTEM_TENANT, ENDS)
         )
         return None if row is None else from_micros(row["upto"])
 
@@ -207,7 +207,7 @@ class SqlUpkeep:
             lambda: execute(
                 "INSERT INTO sweeps (tenant, name, upto) VALUES (?, ?, ?) ON CONFLICT (tenant, name)"
                 " DO UPDATE SET upto = excluded.upto WHERE sweeps.upto < excluded.upto",
-                SYSTEM,
+                SYSTEM_TENANT,
                 ENDS,
                 to_micros(upto),
             )
