@@ -9,7 +9,15 @@ import click
 
 from palimpsest.cli.failure import Failure
 from palimpsest.cli.output import say
-from palimpsest.cli.session import Connection, connected, day, json_option, one_line, print_json
+from palimpsest.cli.session import (
+    Connection,
+    connected,
+    day,
+    json_option,
+    one_line,
+    print_json,
+    print_rows,
+)
 from palimpsest.client import AsyncClient
 from palimpsest.models import Attractor, AttractorComparison, AttractorVersion, Basin, BasinChange, Basins
 
@@ -68,15 +76,7 @@ def versions(connection: Connection, as_json: bool) -> None:
     async def work(client: AsyncClient) -> list[AttractorVersion]:
         return [version async for version in client.attractor_versions()]
 
-    found = connection.run(work)
-    if as_json:
-        print_json(found)
-        return
-    for one in found:
-        marks = "".join(
-            f"  {mark}" for mark, is_so in (("frozen", one.frozen), ("pinned", one.pinned)) if is_so
-        )
-        say(f"{one.version}  {day(one.create_time)}  {one.size_bytes} bytes{marks}")
+    print_rows(connection.run(work), _version_line, as_json=as_json)
 
 
 @command.command("freeze")
@@ -128,6 +128,11 @@ def compare(connection: Connection, before: int, after: int | None, as_json: boo
         say(f"  {_told(change, titles)}")
     if not found.changes:
         say("  no theme changed")
+
+
+def _version_line(one: AttractorVersion) -> str:
+    marks = "".join(f"  {mark}" for mark, is_so in (("frozen", one.frozen), ("pinned", one.pinned)) if is_so)
+    return f"{one.version}  {day(one.create_time)}  {one.size_bytes} bytes{marks}"
 
 
 def _heading(found: Basins) -> str:

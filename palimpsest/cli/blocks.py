@@ -8,7 +8,7 @@ from typing import Any, TypeVar, get_args
 import click
 
 from palimpsest.cli.output import say
-from palimpsest.cli.session import Connection, connected, json_option, one_line, print_json
+from palimpsest.cli.session import Connection, connected, json_option, one_line, print_json, print_rows
 from palimpsest.client import AsyncClient
 from palimpsest.models import ContextBlock, ContextEntry, ContextKind
 
@@ -118,12 +118,7 @@ def list_entries(connection: Connection, label: str, conversation_id: str, as_js
         listing = client.context_entries(label, conversation_id=conversation_id)
         return [entry async for entry in listing]
 
-    found = connection.run(work)
-    if as_json:
-        print_json(found)
-        return
-    for entry in found:
-        say(f"{entry.key}  {entry.title}".rstrip() + f"  ({entry.token_count} tokens)")
+    print_rows(connection.run(work), _entry, as_json=as_json)
 
 
 @command.command("add")
@@ -196,6 +191,10 @@ def system_prompt(connection: Connection, conversation_id: str, refresh: bool, a
         print_json(prompt)
     else:
         say(prompt.text)
+
+
+def _entry(entry: ContextEntry) -> str:
+    return f"{entry.key}  {entry.title}".rstrip() + f"  ({entry.token_count} tokens)"
 
 
 def _print_block(block: ContextBlock) -> None:

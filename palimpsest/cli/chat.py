@@ -17,7 +17,7 @@ from palimpsest.cli.chat_talk import SuiteTalk, Talk
 from palimpsest.cli.failure import Failure
 from palimpsest.cli.output import say
 from palimpsest.cli.session import Connection, connected, explain, one_line
-from palimpsest.client import AsyncClient
+from palimpsest.cli.texts import warn
 from palimpsest.errors import NotFoundError, PalimpsestError
 from palimpsest.models import (
     ChatEvent,
@@ -67,7 +67,10 @@ def command(
         chat = Chat(runner, connection, conversation_id, author, endpoint, use_tools=not no_tools)
         try:
             chat.open()
-            chat.piped() if not sys.stdin.isatty() else chat.interactive()
+            if sys.stdin.isatty():
+                chat.interactive()
+            else:
+                chat.piped()
         finally:
             chat.close()
 
@@ -99,11 +102,11 @@ class Chat:
         use_tools: bool,
     ) -> None:
         self._runner = runner
-        self._connection = connection
         self._conversation_id = conversation_id
         self._author = author
         self._endpoint = endpoint
         self._use_tools = use_tools
+        self._client = connection.client()
         self._stack = AsyncExitStack()
         self._recalled = TurnStarted(
             user_message_id="",
@@ -117,21 +120,21 @@ class Chat:
 
     def open(self) -> None:
         """Connects, and makes what is missing."""
-        self._client, self._talk = self._run(self._opened())
+        self._talk = self._run(self._opened())
 
     def close(self) -> None:
         """Disconnects."""
         self._runner.run(self._stack.aclose())
 
-    async def _opened(self) -> tuple[AsyncClient, Talk]:
-        client = await self._stack.enter_async_context(self._connection.client())
+    async def _opened(self) -> Talk:
+        client = await self._stack.enter_async_context(self._client)
         await ensure_agent(client)
         await ensure_conversation(client, self._conversation_id, "")
         if self._endpoint is None:
-            return client, SuiteTalk(client, self._conversation_id, self._author, use_tools=self._use_tools)
+            return SuiteTalk(client, self._conversation_id, self._author, use_tools=self._use_tools)
         talk = EndpointTalk(client, self._conversation_id, self._author, self._endpoint)
         self._stack.push_async_callback(talk.close)
-        return client, talk
+        return talk
 
     def piped(self) -> None:
         """Each line of standard input a message; the first failure ends it."""
@@ -176,8 +179,7 @@ class Chat:
         match event:
             case TurnStarted():
                 self._recalled = event
-                for failure in event.failures:
-                    say(f"warning: {failure.channel or 'recall'}: {failure.cause}", err=True)
+                warn(event.failures)
             case TextDelta(text=text):
                 say(text, nl=False)
                 sys.stdout.flush()
@@ -213,7 +215,7 @@ class Chat:
         try:
             return self._runner.run(work)
         except (PalimpsestError, ValueError) as error:
-            raise Failure(explain(error, self._connection.target or "the suite")) from error
+            raise Failure(explain(error, self._client.target)) from error
 
 
 def _typed(ask: Callable[[str], str] = input) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from palimpsest.cli.output import say
-from palimpsest.cli.session import Connection, connected, day, json_option, print_json
+from palimpsest.cli.session import Connection, connected, day, json_option, print_json, print_rows
 from palimpsest.client import AsyncClient
 from palimpsest.models import ConsolidationRun
 
@@ -29,12 +29,7 @@ def list_runs(connection: Connection, as_json: bool) -> None:
     async def work(client: AsyncClient) -> list[ConsolidationRun]:
         return [run async for run in client.consolidation_runs()]
 
-    found = connection.run(work)
-    if as_json:
-        print_json(found)
-        return
-    for run in found:
-        say(_head(run))
+    print_rows(connection.run(work), _head, as_json=as_json)
 
 
 @command.command("show")

@@ -7,15 +7,15 @@ from datetime import datetime
 import click
 
 from palimpsest.cli.moments import MOMENT
-from palimpsest.cli.output import say
 from palimpsest.cli.session import (
     Connection,
     connected,
     day,
     find_contact,
+    first,
     json_option,
     one_line,
-    print_json,
+    print_rows,
 )
 from palimpsest.client import AsyncClient
 from palimpsest.models import Conversation
@@ -50,18 +50,12 @@ def command(
             changed_since=since,
             page_size=min(limit, PAGE),
         )
-        found: list[Conversation] = []
-        async for one in listed:
-            found.append(one)
-            if len(found) == limit:
-                break
-        return found
+        return await first(listed, limit)
 
-    found = connection.run(work)
-    if as_json:
-        print_json(found)
-        return
-    for one in found:
-        counts = f"{one.stored_count} stored, {one.indexed_count} indexed"
-        title = one_line(one.title, TITLE_WIDTH)
-        say(f"{one.id}  {day(one.update_time)}  {counts}  {title}".rstrip())
+    print_rows(connection.run(work), _line, as_json=as_json)
+
+
+def _line(one: Conversation) -> str:
+    counts = f"{one.stored_count} stored, {one.indexed_count} indexed"
+    title = one_line(one.title, TITLE_WIDTH)
+    return f"{one.id}  {day(one.update_time)}  {counts}  {title}".rstrip()

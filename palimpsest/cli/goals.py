@@ -7,7 +7,14 @@ from typing import get_args
 import click
 
 from palimpsest.cli.output import say
-from palimpsest.cli.session import Connection, connected, find_contact, json_option, print_json
+from palimpsest.cli.session import (
+    Connection,
+    connected,
+    find_contact,
+    json_option,
+    print_json,
+    print_rows,
+)
 from palimpsest.client import AsyncClient
 from palimpsest.models import GoalState, Insight
 
@@ -33,12 +40,7 @@ def list_goals(
         contact_id = await find_contact(client, contact)
         return [goal async for goal in client.goals(states=states, contact_id=contact_id)]
 
-    found = connection.run(work)
-    if as_json:
-        print_json(found)
-        return
-    for goal in found:
-        say(f"{goal.id}  {goal.state or '':8}  {goal.day}  {goal.text}")
+    print_rows(connection.run(work), _line, as_json=as_json)
 
 
 @command.command("set")
@@ -58,3 +60,7 @@ def set_goal(
         print_json(goal)
     else:
         say(f"{goal.id} is {goal.state}: {goal.text}")
+
+
+def _line(goal: Insight) -> str:
+    return f"{goal.id}  {goal.state or '':8}  {goal.day}  {goal.text}"

@@ -8,7 +8,7 @@ from typing import Any, get_args
 import click
 
 from palimpsest.cli.output import say
-from palimpsest.cli.session import Connection, connected, json_option, print_json
+from palimpsest.cli.session import Connection, connected, json_option, print_json, print_rows
 from palimpsest.client import AsyncClient
 from palimpsest.models import (
     BranchDetails,
@@ -40,12 +40,7 @@ def list_branches(connection: Connection, states: tuple[BranchState, ...], as_js
     async def work(client: AsyncClient) -> list[ThemeBranch]:
         return [one async for one in client.theme_branches(states=states)]
 
-    found = connection.run(work)
-    if as_json:
-        print_json(found)
-        return
-    for one in found:
-        say(f"{one.id}  {one.state:11}  {one.conversation_count:5}  {one.name}")
+    print_rows(connection.run(work), _listed, as_json=as_json)
 
 
 @command.command("show")
@@ -149,12 +144,7 @@ def proposals(connection: Connection, state: MergeProposalState, as_json: bool) 
     async def work(client: AsyncClient) -> list[MergeProposal]:
         return [one async for one in client.merge_proposals(state=state)]
 
-    found = connection.run(work)
-    if as_json:
-        print_json(found)
-        return
-    for one in found:
-        say(_line(one))
+    print_rows(connection.run(work), _line, as_json=as_json)
 
 
 @command.command("resolve")
@@ -189,6 +179,10 @@ def _echo(branch: ThemeBranch) -> None:
     count = branch.conversation_count
     plural = "" if count == 1 else "s"
     say(f"{branch.id}  {branch.name}: {branch.state}, {count} conversation{plural}{aliases}")
+
+
+def _listed(one: ThemeBranch) -> str:
+    return f"{one.id}  {one.state:11}  {one.conversation_count:5}  {one.name}"
 
 
 def _line(one: MergeProposal) -> str:

@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 
 from palimpsest.cli.output import say
-from palimpsest.cli.session import Connection, connected, day, json_option, one_line, print_json
+from palimpsest.cli.session import (
+    Connection,
+    connected,
+    day,
+    first,
+    json_option,
+    one_line,
+    print_json,
+    print_rows,
+)
 from palimpsest.client import AsyncClient
 from palimpsest.models import Job, JobCounts, JobState
 
@@ -43,19 +52,9 @@ def list_jobs(
     """List jobs of all agents, newest first."""
 
     async def work(client: AsyncClient) -> list[Job]:
-        found: list[Job] = []
-        async for job in client.jobs(states=states, types=types):
-            found.append(job)
-            if len(found) == limit:
-                break
-        return found
+        return await first(client.jobs(states=states, types=types), limit)
 
-    found = connection.run(work)
-    if as_json:
-        print_json(found)
-        return
-    for job in found:
-        say(_line(job))
+    print_rows(connection.run(work), _line, as_json=as_json)
 
 
 @command.command("watch")

@@ -6,17 +6,17 @@ import os
 import re
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import click
 
 from palimpsest.cli.failure import Failure
 from palimpsest.cli.output import say
-from palimpsest.cli.session import Connection, connected, day, json_option, print_json
+from palimpsest.cli.session import Connection, connected, day, first, json_option, print_json, print_rows
+from palimpsest.client import AsyncClient
 from palimpsest.endpoint import API_KEY_FILE, default_data_dir
-from palimpsest.models import ApiKey, CreatedKey, KeyChange
+from palimpsest.models import ApiKey, CreatedKey, KeyChange, KeyRole
 
-ROLES = ["reader", "writer", "admin", "operator"]
 UNITS = {"m": "minutes", "h": "hours", "d": "days"}
 SPAN = re.compile(r"([1-9][0-9]{0,4})([mhd])")
 CHANGES = 50
@@ -48,31 +48,25 @@ def command() -> None:
 def list_keys(connection: Connection, as_json: bool) -> None:
     """List keys without their secrets, oldest first."""
 
-    async def work(client: Any) -> list[ApiKey]:
+    async def work(client: AsyncClient) -> list[ApiKey]:
         listed = client.keys()
         return [key async for key in listed]
 
-    found = connection.run(work)
-    if as_json:
-        print_json(found)
-        return
-    for key in found:
-        reach = ",".join(key.agent_ids) or "all agents"
-        say(f"{key.id}  {key.role:8}  {_state(key):24}  {reach}  {key.display_name}".rstrip())
+    print_rows(connection.run(work), _line, as_json=as_json)
 
 
 @command.command("create")
-@click.option("--role", type=click.Choice(ROLES), required=True, help="What it may do.")
+@click.option("--role", type=click.Choice(get_args(KeyRole)), required=True, help="What it may do.")
 @click.option("--name", default="", help="A name for people to read.")
 @click.option("--only", "agents", multiple=True, metavar="AGENT", help="Limits it to an agent; repeatable.")
 @click.option(
-    "--expires-in", "lifetime", type=Span(), help="How long it works, e.g. 90d. [default: for ever]"
+    "--expires-in", "lifetime", type=Span(), help="How long it works, e.g. 90d.  [default: for ever]"
 )
 @json_option
 @connected
 def create(
     connection: Connection,
-    role: Any,
+    role: KeyRole,
     name: str,
     agents: tuple[str, ...],
     lifetime: timedelta | None,
@@ -88,9 +82,9 @@ def create(
 @command.command("rotate")
 @click.argument("key_id")
 @click.option(
-    "--overlap", type=Span(), help="How long the old secret works, at most 30d. [default: not at all]"
+    "--overlap", type=Span(), help="How long the old secret works, at most 30d.  [default: not at all]"
 )
-@click.option("--expires-in", "lifetime", type=Span(), help="How long the key works. [default: as before]")
+@click.option("--expires-in", "lifetime", type=Span(), help="How long the key works.  [default: as before]")
 @json_option
 @connected
 def rotate(
@@ -128,20 +122,19 @@ def revoke(connection: Connection, key_id: str, as_json: bool) -> None:
 def changes(connection: Connection, key_id: str, limit: int, as_json: bool) -> None:
     """List who did what to KEY_ID, or to all keys, newest first."""
 
-    async def work(client: Any) -> list[KeyChange]:
-        found: list[KeyChange] = []
-        async for change in client.key_changes(key_id=key_id):
-            found.append(change)
-            if len(found) == limit:
-                break
-        return found
+    async def work(client: AsyncClient) -> list[KeyChange]:
+        return await first(client.key_changes(key_id=key_id), limit)
 
-    found = connection.run(work)
-    if as_json:
-        print_json(found)
-        return
-    for change in found:
-        say(f"{day(change.time)}  {change.key_id}  {change.kind:8}  {change.subject}")
+    print_rows(connection.run(work), _told, as_json=as_json)
+
+
+def _line(key: ApiKey) -> str:
+    reach = ",".join(key.agent_ids) or "all agents"
+    return f"{key.id}  {key.role:8}  {_state(key):24}  {reach}  {key.display_name}".rstrip()
+
+
+def _told(change: KeyChange) -> str:
+    return f"{day(change.time)}  {change.key_id}  {change.kind:8}  {change.subject}"
 
 
 def _state(key: ApiKey) -> str:

@@ -7,12 +7,13 @@ import click
 from palimpsest.cli.failure import Failure
 from palimpsest.cli.session import Connection, connected
 from palimpsest.client import AsyncClient
+from palimpsest.mcp.place import DEFAULT_CONVERSATION, Place
 
 
 @click.command("mcp")
 @click.option(
     "--conversation",
-    default="mcp",
+    default=DEFAULT_CONVERSATION,
     show_default=True,
     envvar="PALIMPSEST_CONVERSATION",
     help="Whose tools are served; made if missing. Its contact decides whose memories they reach.",
@@ -24,7 +25,6 @@ def command(connection: Connection, conversation: str) -> None:
     For the configuration of the host: it starts this command and ends it.
     """
     try:
-        from palimpsest.mcp.place import Place
         from palimpsest.mcp.stdio import serve
     except ImportError as error:
         raise Failure(f"MCP is not installed (no module {error.name}); install palimpsest[mcp]") from error

@@ -10,7 +10,15 @@ from click.core import ParameterSource
 
 from palimpsest.cli.moments import MOMENT
 from palimpsest.cli.output import say
-from palimpsest.cli.session import Connection, connected, day, find_contact, json_option, print_json
+from palimpsest.cli.session import (
+    Connection,
+    connected,
+    day,
+    find_contact,
+    json_option,
+    print_json,
+    print_rows,
+)
 from palimpsest.client import AsyncClient
 from palimpsest.models import Contradiction, Memory, MemoryHistory, MemoryKind, Restored, Supersession
 
@@ -50,12 +58,7 @@ def command(
         )
         return [memory async for memory in listing]
 
-    found = connection.run(work)
-    if as_json:
-        print_json(found)
-        return
-    for memory in found:
-        _print_memory(memory)
+    print_rows(connection.run(work), _line, as_json=as_json)
 
 
 def _has_command() -> bool:
@@ -83,7 +86,7 @@ def history(connection: Connection, memory_id: str, as_json: bool) -> None:
     for supersession in found.supersessions:
         replaced.setdefault(supersession.old_memory_id, []).append(supersession)
     for memory in found:
-        _print_memory(memory)
+        say(_line(memory))
         say(f"    valid {_span(memory)}")
         for supersession in replaced.get(memory.id, ()):
             say(f"    {_told(supersession)}")
@@ -141,16 +144,11 @@ def resolve(
     memories: list[Memory] = connection.run(
         lambda client: client.resolve_contradiction(contradiction_id, kept_memory_id=kept_memory_id or "")
     )
-    if as_json:
-        print_json(memories)
-        return
-    for memory in memories:
-        _print_memory(memory)
+    print_rows(memories, _line, as_json=as_json)
 
 
-def _print_memory(memory: Memory) -> None:
-    say(f"{memory.key}  {memory.value}")
-    say(f"    {_details(memory)}")
+def _line(memory: Memory) -> str:
+    return f"{memory.key}  {memory.value}\n    {_details(memory)}"
 
 
 def _details(memory: Memory) -> str:

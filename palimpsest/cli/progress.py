@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import click
 
 from palimpsest.cli.output import say
@@ -26,13 +24,12 @@ def command(connection: Connection, conversation_id: str, as_json: bool) -> None
     async def work(client: AsyncClient) -> tuple[int, list[WorkProgress], dict[str, str]]:
         stored = (await client.get_conversation(conversation_id)).stored_count
         found = await client.derived_progress(conversation_id)
-        dead = [one.dead_job_id for one in found if one.dead_job_id]
+        dead = [] if as_json else [one.dead_job_id for one in found if one.dead_job_id]
         return stored, found, {job_id: (await client.job(job_id)).error for job_id in dead}
 
     stored, found, errors = connection.run(work)
     if as_json:
-        work_done = [dataclasses.asdict(one) for one in found]
-        print_json({"conversation_id": conversation_id, "stored_count": stored, "work": work_done})
+        print_json({"conversation_id": conversation_id, "stored_count": stored, "work": found})
         return
     say(f"{stored} messages stored")
     for one in found:

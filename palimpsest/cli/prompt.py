@@ -8,6 +8,7 @@ import click
 
 from palimpsest.cli.output import say
 from palimpsest.cli.session import Connection, connected, json_option, print_json
+from palimpsest.cli.texts import warn
 from palimpsest.client import AsyncClient
 from palimpsest.models import Layer, Prompt
 
@@ -61,8 +62,7 @@ def command(
         print_json(prompt)
     else:
         _print(prompt, form)
-    for failure in prompt.failures:
-        say(f"warning: the channel {failure.channel} gave nothing: {failure.cause}", err=True)
+    warn(prompt.failures)
 
 
 def _print(prompt: Prompt, form: str) -> None:

@@ -18,7 +18,7 @@ from palimpsest.cli.session import (
     one_line,
     print_json,
 )
-from palimpsest.cli.texts import MESSAGE_WIDTH, words
+from palimpsest.cli.texts import MESSAGE_WIDTH, warn, words
 from palimpsest.client import AsyncClient
 from palimpsest.models import Explanation, RecalledMemories, RecalledMessages, SearchMode, SearchScope
 
@@ -72,8 +72,7 @@ def command(
         print_json(found)
         return
     _print_hits(found, explain)
-    for failure in found.failures:
-        say(f"warning: the channel {failure.channel} gave nothing: {failure.cause}", err=True)
+    warn(found.failures)
 
 
 def _print_hits(found: RecalledMemories | RecalledMessages, explain: bool) -> None:

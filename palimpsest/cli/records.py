@@ -9,7 +9,7 @@ from typing import Any, get_args
 import click
 
 from palimpsest.cli.output import say
-from palimpsest.cli.session import Connection, connected, json_option, print_json
+from palimpsest.cli.session import Connection, connected, first, json_option, print_json, print_rows
 from palimpsest.client import AsyncClient
 from palimpsest.models import Collection, Field, FieldType, Filter, Record
 
@@ -31,13 +31,7 @@ def list_collections(connection: Connection, as_json: bool) -> None:
     async def work(client: AsyncClient) -> list[Collection]:
         return [one async for one in client.collections()]
 
-    found = connection.run(work)
-    if as_json:
-        print_json(found)
-        return
-    for one in found:
-        fields = ", ".join(f"{field.path}:{field.type}" for field in one.fields)
-        say(f"{one.name}  {fields}".rstrip())
+    print_rows(connection.run(work), _line, as_json=as_json)
 
 
 @command.command("create")
@@ -134,12 +128,8 @@ def find_records(
     where = _filter(conditions)
 
     async def work(client: AsyncClient) -> list[Record]:
-        found: list[Record] = []
-        async for record in client.records(collection, where, order_by=order_by, descending=descending):
-            found.append(record)
-            if len(found) == limit:
-                break
-        return found
+        rows = client.records(collection, where, order_by=order_by, descending=descending)
+        return await first(rows, limit)
 
     records = connection.run(work)
     if as_json:
@@ -147,6 +137,11 @@ def find_records(
         return
     for record in records:
         say(f"{record.id}  {record.json}")
+
+
+def _line(one: Collection) -> str:
+    fields = ", ".join(f"{field.path}:{field.type}" for field in one.fields)
+    return f"{one.name}  {fields}".rstrip()
 
 
 def _plain(record: Record) -> dict[str, Any]:

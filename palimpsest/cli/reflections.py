@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import click
 
-from palimpsest.cli.output import say
-from palimpsest.cli.session import Connection, connected, find_contact, json_option, print_json
+from palimpsest.cli.session import Connection, connected, find_contact, json_option, print_rows
 from palimpsest.client import AsyncClient
 from palimpsest.models import Insight
 
@@ -24,8 +23,4 @@ def command(connection: Connection, learnings: bool, contact: str | None, as_jso
         return [row async for row in rows(contact_id=contact_id)]
 
     found = connection.run(work)
-    if as_json:
-        print_json(found)
-        return
-    for row in found:
-        say(f"{row.id}  {row.day}  {row.topic}\n    {row.text}")
+    print_rows(found, lambda row: f"{row.id}  {row.day}  {row.topic}\n    {row.text}", as_json=as_json)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import click
-from click.core import ParameterSource
 
 from palimpsest.cli.output import say
-from palimpsest.cli.session import Connection, connected, json_option, print_json
+from palimpsest.cli.session import Connection, agent_is_named, connected, json_option, print_json
 from palimpsest.client import AsyncClient
 from palimpsest.models import IndexStatus, ReindexRun
 
@@ -26,8 +25,10 @@ def command(connection: Connection, watch: bool, only_status: bool, of_models: b
         _print_models(connection.run(lambda client: client.index_status()), as_json)
         return
 
+    agent_id = connection.agent if agent_is_named() else ""
+
     async def work(client: AsyncClient) -> None:
-        run = await (client.reindex_run() if only_status else client.reindex(agent_id=_agent(connection)))
+        run = await (client.reindex_run() if only_status else client.reindex(agent_id=agent_id))
         if not watch:
             _print(run, as_json)
             return
@@ -35,12 +36,6 @@ def command(connection: Connection, watch: bool, only_status: bool, of_models: b
             _print(state, as_json, line=True)
 
     connection.run(work)
-
-
-def _agent(connection: Connection) -> str:
-    """The agent that was named, "" if none was."""
-    source = click.get_current_context().get_parameter_source("agent")
-    return "" if source is ParameterSource.DEFAULT else connection.agent
 
 
 def _print(run: ReindexRun, as_json: bool, *, line: bool = False) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from palimpsest.cli.output import say
-from palimpsest.cli.session import Connection, connected, day, json_option, print_json
+from palimpsest.cli.session import Connection, connected, day, json_option, print_json, print_rows
 from palimpsest.client import AsyncClient
 from palimpsest.models import Schedule
 
@@ -20,12 +20,7 @@ def command() -> None:
 @connected
 def list_schedules(connection: Connection, as_json: bool) -> None:
     """List the schedules of the deployment, with the times of their last and next runs, in UTC."""
-    found = connection.run(AsyncClient.schedules)
-    if as_json:
-        print_json(found)
-        return
-    for one in found:
-        _print(one)
+    print_rows(connection.run(AsyncClient.schedules), _line, as_json=as_json)
 
 
 @command.command("trigger")
@@ -33,7 +28,7 @@ def list_schedules(connection: Connection, as_json: bool) -> None:
 @json_option
 @connected
 def trigger_schedule(connection: Connection, name: str, as_json: bool) -> None:
-    """Ask for a schedule's work now, for the key's own tenant."""
+    """Ask for a schedule's work now, for the key's own tenant; needs an admin's key."""
     key = connection.run(lambda client: client.trigger_schedule(name))
     if as_json:
         print_json({"name": name, "idempotency_key": key})
@@ -50,17 +45,17 @@ def trigger_schedule(connection: Connection, name: str, as_json: bool) -> None:
 def set_schedule(
     connection: Connection, name: str, cron: str | None, enabled: bool | None, as_json: bool
 ) -> None:
-    """Change a schedule, for the whole deployment."""
+    """Change a schedule, for the whole deployment; needs an operator's key."""
     if cron is None and enabled is None:
         raise click.UsageError("nothing to change: give --cron, --enable or --disable")
     changed = connection.run(lambda client: client.update_schedule(name, cron=cron, enabled=enabled))
     if as_json:
         print_json(changed)
     else:
-        _print(changed)
+        say(_line(changed))
 
 
-def _print(one: Schedule) -> None:
+def _line(one: Schedule) -> str:
     last = day(one.last_run_time) or "never"
     coming = day(one.next_run_time) if one.enabled else "disabled"
-    say(f"{one.name:14} {one.cron:14} last {last:16}  next {coming}")
+    return f"{one.name:14} {one.cron:14} last {last:16}  next {coming}"

@@ -9,7 +9,7 @@ import click
 from palimpsest.cli.output import say
 from palimpsest.cli.recall import reason
 from palimpsest.cli.session import Connection, connected, find_contact, json_option, one_line, print_json
-from palimpsest.cli.texts import MESSAGE_WIDTH
+from palimpsest.cli.texts import MESSAGE_WIDTH, warn
 from palimpsest.client import AsyncClient
 from palimpsest.models import DocumentScope, DocumentType, FoundDocuments
 
@@ -60,5 +60,4 @@ def command(
         say(f"    {one_line(hit.snippet, MESSAGE_WIDTH)}")
         if explain:
             say(f"    {reason(hit.explanation)}")
-    for failure in found.failures:
-        say(f"warning: the channel {failure.channel} gave nothing: {failure.cause}", err=True)
+    warn(found.failures)

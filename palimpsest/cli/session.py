@@ -6,13 +6,14 @@ import asyncio
 import dataclasses
 import json
 import math
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from palimpsest.cli.failure import Failure
 from palimpsest.cli.output import say
@@ -28,6 +29,7 @@ from palimpsest.errors import (
 
 ResultT = TypeVar("ResultT")
 CommandT = TypeVar("CommandT", bound=Callable[..., Any])
+RowT = TypeVar("RowT")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,6 +103,11 @@ def connected(function: CommandT) -> CommandT:
     return wrapped  # type: ignore[no-any-return]
 
 
+def agent_is_named() -> bool:
+    """Whether the command was told for which agent, by its option or the environment."""
+    return click.get_current_context().get_parameter_source("agent") is not ParameterSource.DEFAULT
+
+
 def json_option(function: CommandT) -> CommandT:
     """Adds --json, which the command gets as `as_json`."""
     return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(function)
@@ -113,6 +120,25 @@ async def find_contact(client: AsyncClient, given: str | None) -> str:
     return (await client.resolve_contact(given)).id if ":" in given else given
 
 
+async def first(rows: AsyncIterator[RowT], limit: int) -> list[RowT]:
+    """The first rows, 1 or more; pages after the last of them are not asked for."""
+    found: list[RowT] = []
+    async for row in rows:
+        found.append(row)
+        if len(found) == limit:
+            break
+    return found
+
+
+def print_rows(rows: Sequence[RowT], line: Callable[[RowT], str], *, as_json: bool) -> None:
+    """Prints rows as JSON, or a line for each."""
+    if as_json:
+        print_json(rows)
+        return
+    for row in rows:
+        say(line(row))
+
+
 def print_json(value: Any, *, line: bool = False) -> None:
     """Prints values of the client as JSON, with times in ISO 8601; on one line where many follow."""
     say(json.dumps(_plain(value), ensure_ascii=False, indent=None if line else 2))
@@ -123,6 +149,8 @@ def _plain(value: Any) -> Any:
         return {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
     if isinstance(value, datetime):
         return value.isoformat().replace("+00:00", "Z")
+    if isinstance(value, date):
+        return value.isoformat()
     if isinstance(value, list | tuple):
         return [_plain(each) for each in value]
     if isinstance(value, dict):

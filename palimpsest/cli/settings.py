@@ -6,11 +6,19 @@ import dataclasses
 from typing import Any, cast, get_args
 
 import click
-from click.core import ParameterSource
 
 from palimpsest.cli.failure import Failure
 from palimpsest.cli.output import say
-from palimpsest.cli.session import Connection, connected, day, json_option, print_json
+from palimpsest.cli.session import (
+    Connection,
+    agent_is_named,
+    connected,
+    day,
+    first,
+    json_option,
+    print_json,
+    print_rows,
+)
 from palimpsest.client import AsyncClient
 from palimpsest.models import (
     Budgets,
@@ -29,13 +37,15 @@ DAYS = 30
 FIELDS = ("data_flow", "provider", "verify", "fusion", "recall_depth")
 BUDGETS = tuple(f"budgets.{field.name}" for field in dataclasses.fields(Budgets))
 MICROS = 1_000_000
+"""Of the currency, in what names itself so."""
 
 
-def _shown(name: str) -> str:
+def shown(name: str) -> str:
+    """A field of settings or budgets as options and tables write it."""
     return name.removeprefix("budgets.").removesuffix("_micros").replace("_", "-")
 
 
-PATHS = {_shown(path): path for path in (*FIELDS, *BUDGETS)}
+PATHS = {shown(path): path for path in (*FIELDS, *BUDGETS)}
 
 
 @click.group("settings")
@@ -48,7 +58,7 @@ def command() -> None:
 @connected
 def get(connection: Connection, as_json: bool) -> None:
     """Print what holds, and what is set here."""
-    tenant = _of_tenant()
+    tenant = not agent_is_named()
     state = connection.run(lambda client: client.settings(tenant=tenant))
     if as_json:
         print_json(state)
@@ -59,7 +69,7 @@ def get(connection: Connection, as_json: bool) -> None:
 @command.command("set")
 @click.option(
     "--data-flow",
-    type=click.Choice([_shown(name) for name in get_args(DataFlow)]),
+    type=click.Choice([shown(name) for name in get_args(DataFlow)]),
     help="Whether texts may be sent to endpoints that are somebody else's.",
 )
 @click.option("--provider", type=click.Choice(get_args(Provider)), help="Where memories are kept besides.")
@@ -130,8 +140,8 @@ def set_(
     if not given and not cleared:
         raise Failure("nothing to change — see palimpsest settings set --help")
     if both := sorted(set(given) & set(cleared)):
-        raise Failure(f"both set and unset: {', '.join(map(_shown, both))}")
-    tenant = _of_tenant()
+        raise Failure(f"both set and unset: {', '.join(map(shown, both))}")
+    tenant = not agent_is_named()
 
     async def work(client: AsyncClient) -> SettingsState:
         return await client.update_settings(
@@ -151,26 +161,12 @@ def set_(
 @connected
 def changes(connection: Connection, limit: int, as_json: bool) -> None:
     """List who changed what, newest first."""
-    tenant = _of_tenant()
+    tenant = not agent_is_named()
 
     async def work(client: AsyncClient) -> list[SettingsChange]:
-        found: list[SettingsChange] = []
-        async for change in client.settings_changes(tenant=tenant):
-            found.append(change)
-            if len(found) == limit:
-                break
-        return found
+        return await first(client.settings_changes(tenant=tenant), limit)
 
-    found = connection.run(work)
-    if as_json:
-        print_json(found)
-        return
-    for change in found:
-        what = ", ".join(
-            f"{_shown(path)} {_text(_value(change.before, path))} → {_text(_value(change.after, path))}"
-            for path in change.paths
-        )
-        say(f"{change.revision:>4}  {day(change.time)}  {change.subject}  {what}")
+    print_rows(connection.run(work), _told, as_json=as_json)
 
 
 @command.command("refusals")
@@ -180,16 +176,15 @@ def changes(connection: Connection, limit: int, as_json: bool) -> None:
 def refusals(connection: Connection, days: int, as_json: bool) -> None:
     """Count texts of the tenant that its data flow kept in, by day and by what they were meant for."""
     found: list[DataFlowRefusals] = connection.run(lambda client: client.data_flow_report(days=days))
-    if as_json:
-        print_json([{"day": one.day.isoformat(), "kind": one.kind, "count": one.count} for one in found])
-        return
-    for one in found:
-        say(f"{one.day}  {one.count:>8}  {one.kind}")
+    print_rows(found, lambda one: f"{one.day}  {one.count:>8}  {one.kind}", as_json=as_json)
 
 
-def _of_tenant() -> bool:
-    """Unless an agent is named."""
-    return click.get_current_context().get_parameter_source("agent") is ParameterSource.DEFAULT
+def _told(change: SettingsChange) -> str:
+    what = ", ".join(
+        f"{shown(path)} {_text(_value(change.before, path))} → {_text(_value(change.after, path))}"
+        for path in change.paths
+    )
+    return f"{change.revision:>4}  {day(change.time)}  {change.subject}  {what}"
 
 
 def _fusion(kind: str | None, k: float | None, weights: tuple[str, ...]) -> Any:
@@ -226,7 +221,7 @@ def _print(state: SettingsState) -> None:
         origin = "set here" if own is not None else "the tenant's" if holds is not None else "the default"
         if own is not None and own != holds:
             origin = f"the tenant's; {_text(own)} is set here"
-        say(f"{_shown(name):19} {_text(holds):20} {origin}")
+        say(f"{shown(name):19} {_text(holds):20} {origin}")
     say(f"revision {state.revision}")
 
 
@@ -237,9 +232,9 @@ def _text(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, Budgets):
-        chosen = {_shown(path): _value(Settings(budgets=value), path) for path in BUDGETS}
+        chosen = {shown(path): _value(Settings(budgets=value), path) for path in BUDGETS}
         return " ".join(f"{name}={number}" for name, number in chosen.items() if number is not None) or "-"
     if isinstance(value, ReciprocalRank):
         parts = [] if value.k is None else [f"k={value.k:g}"]
         return " ".join(["reference", *parts, *(f"{name}={w:g}" for name, w in value.weights.items())])
-    return _shown(str(value))
+    return shown(str(value))

@@ -11,7 +11,16 @@ import click
 
 from palimpsest.cli.failure import Failure
 from palimpsest.cli.output import say
-from palimpsest.cli.session import Connection, connected, day, json_option, one_line, print_json
+from palimpsest.cli.session import (
+    Connection,
+    connected,
+    day,
+    json_option,
+    one_line,
+    print_json,
+    print_rows,
+)
+from palimpsest.cli.texts import version_line
 from palimpsest.client import AsyncClient
 from palimpsest.models import Summary, SummarySection, SummaryVersion
 
@@ -59,12 +68,7 @@ def versions(connection: Connection, conversation_id: str, as_json: bool) -> Non
     async def work(client: AsyncClient) -> list[SummaryVersion]:
         return [one async for one in client.summary_versions(conversation_id)]
 
-    found = connection.run(work)
-    if as_json:
-        print_json(found)
-        return
-    for one in found:
-        say(f"{one.version:4}  {day(one.create_time)}  {one.size_bytes:7} bytes  {one.engine}")
+    print_rows(connection.run(work), version_line, as_json=as_json)
 
 
 @command.command("correct")
@@ -125,7 +129,7 @@ def correct(
 @json_option
 @connected
 def rebuild(connection: Connection, all_agents: bool, as_json: bool) -> None:
-    """Fill the cache of derived documents, attractors too, from their rows."""
+    """Fill the cache of derived documents, attractors too, from their rows; needs an operator's key."""
     done = connection.run(lambda client: client.rebuild_documents(all_agents=all_agents))
     if as_json:
         print_json(done)

@@ -7,15 +7,14 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 
 import click
-from click.core import ParameterSource
 
 from palimpsest.cli.output import say
-from palimpsest.cli.session import Connection, connected, json_option, print_json
+from palimpsest.cli.session import Connection, agent_is_named, connected, json_option, print_json
+from palimpsest.cli.settings import MICROS, shown
 from palimpsest.client import AsyncClient
 from palimpsest.models import Limit, ModelSpend, UsageRow
 
 DAYS = 30
-MICROS = 1_000_000
 HEAD = ("day", "tier", "calls", "estimated", "input", "output", "spend", "model")
 
 
@@ -45,16 +44,16 @@ def command(connection: Connection, days: int, as_json: bool) -> None:
     Of the tenant: calls by chats, answers and tools, what they cost, and its limits. With --agent: all calls
     for that agent, also those in the background.
     """
-    agent_named = click.get_current_context().get_parameter_source("agent") is not ParameterSource.DEFAULT
-    rows, limits = connection.run(lambda client: _read(client, days, of_agent=agent_named))
+    of_agent = agent_is_named()
+    rows, limits = connection.run(lambda client: _read(client, days, of_agent=of_agent))
     if as_json:
-        print_json({"rows": [asdict(row) for row in rows], "limits": [asdict(one) for one in limits]})
+        print_json({"rows": rows, "limits": limits})
         return
     for line in _table(rows):
         say(line)
     for one in limits:
         most, left = _amount(one, one.most), _amount(one, one.left)
-        say(f"{_name(one.name):20} {most:>14} {left:>14} left{_until(one)}")
+        say(f"{shown(one.name):20} {most:>14} {left:>14} left{_until(one)}")
 
 
 async def _read(client: AsyncClient, days: int, *, of_agent: bool) -> tuple[list[_Row], list[Limit]]:
@@ -117,10 +116,6 @@ def _table(rows: Sequence[_Row]) -> list[str]:
         )
         for row in cells
     ]
-
-
-def _name(name: str) -> str:
-    return name.removesuffix("_micros").replace("_", "-")
 
 
 def _amount(limit: Limit, value: int) -> str:

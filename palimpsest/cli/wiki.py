@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 
 from palimpsest.cli.output import say
-from palimpsest.cli.session import Connection, connected, json_option, print_json
+from palimpsest.cli.session import Connection, connected, json_option, print_json, print_rows
+from palimpsest.cli.texts import version_line
 from palimpsest.client import AsyncClient
 from palimpsest.models import WikiVersion
 
@@ -20,7 +21,7 @@ def command() -> None:
 
 @command.command("show")
 @click.argument("branch")
-@click.option("--version", type=click.IntRange(1), help="Which. Default: the newest.")
+@click.option("--version", type=click.IntRange(1), help="Which.  [default: the newest]")
 @json_option
 @connected
 def show(connection: Connection, branch: str, version: int | None, as_json: bool) -> None:
@@ -42,9 +43,4 @@ def versions(connection: Connection, branch: str, as_json: bool) -> None:
     async def work(client: AsyncClient) -> list[WikiVersion]:
         return [one async for one in client.wiki_versions(branch)]
 
-    found = connection.run(work)
-    if as_json:
-        print_json(found)
-        return
-    for one in found:
-        say(f"{one.version:4}  {one.create_time:%Y-%m-%d %H:%M}  {one.size_bytes:7} bytes  {one.engine}")
+    print_rows(connection.run(work), version_line, as_json=as_json)

@@ -120,10 +120,12 @@ def _ref(proto: resources_pb2.MessageRef) -> models.MessageRef:
 
 
 def refs(protos: Iterable[resources_pb2.MessageRef]) -> tuple[models.MessageRef, ...]:
+    """Which messages."""
     return tuple(map(_ref, protos))
 
 
 def token(holder: ProtoMessage) -> models.FreshnessToken | None:
+    """The freshness token that a message holds; None for none, and for a kind newer than this client."""
     if not holder.HasField("token"):
         return None
     proto: resources_pb2.FreshnessToken = holder.token  # type: ignore[attr-defined]
@@ -234,6 +236,7 @@ def contradiction(proto: resources_pb2.Contradiction) -> models.Contradiction:
 
 
 def explanation(proto: recall_pb2.Explanation) -> models.Explanation:
+    """Why a hit stands where it does."""
     return models.Explanation(
         score=proto.score,
         channels=tuple(
@@ -252,6 +255,7 @@ def explanation(proto: recall_pb2.Explanation) -> models.Explanation:
 
 
 def failures(protos: Iterable[recall_pb2.ChannelFailure]) -> tuple[models.ChannelFailure, ...]:
+    """What was missing."""
     return tuple(
         models.ChannelFailure(channel=names.CHANNELS.name(proto.channel), cause=proto.cause)
         for proto in protos
@@ -259,6 +263,7 @@ def failures(protos: Iterable[recall_pb2.ChannelFailure]) -> tuple[models.Channe
 
 
 def unindexed(protos: Iterable[resources_pb2.Unindexed]) -> tuple[models.Unindexed, ...]:
+    """What was waited for, and is not indexed."""
     return tuple(
         models.Unindexed(
             token=token(proto), state=names.UNINDEXED.name(proto.state), job_ids=tuple(proto.job_ids)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 from google.protobuf.json_format import MessageToDict
 
 from palimpsest import models
@@ -56,13 +54,9 @@ def _finished(proto: pb.TurnFinished) -> models.TurnFinished:
         model=proto.model,
         truncated=proto.truncated,
         interruption=incoming.interruption(proto.interruption) if proto.HasField("interruption") else None,
-        first_token=_span(proto),
+        first_token=proto.first_token.ToTimedelta() if proto.HasField("first_token") else None,
         rounds=proto.rounds,
     )
-
-
-def _span(proto: pb.TurnFinished) -> timedelta | None:
-    return proto.first_token.ToTimedelta() if proto.HasField("first_token") else None
 
 
 def _usage(proto: pb.ModelUsage) -> models.ModelUsage:
@@ -76,12 +70,11 @@ def _usage(proto: pb.ModelUsage) -> models.ModelUsage:
 
 def answer(proto: pb.AnswerResponse) -> models.Answer:
     """An answer with its evidence; what is of a kind newer than this client is left out."""
-    reason = names.NO_TEXT_REASONS.name(proto.no_text_reason) if proto.no_text_reason else None
     return models.Answer(
         evidence=tuple(made for one in proto.evidence if (made := _evidence(one)) is not None),
         text=proto.text,
         cited=tuple(proto.cited),
-        no_text_reason=reason,
+        no_text_reason=names.NO_TEXT_REASONS.name(proto.no_text_reason) or None,
         usage=_usage(proto.usage),
         model=proto.model,
         failures=incoming.failures(proto.failures),

@@ -47,6 +47,7 @@ class SearchCalls(Calls):
 
 
 def document_hit(proto: pb.DocumentHit) -> models.DocumentHit:
+    """A document that was found."""
     return models.DocumentHit(
         type=names.DOCUMENT_TYPES.name(proto.type),
         document_id=proto.document_id,

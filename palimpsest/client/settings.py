@@ -91,7 +91,7 @@ class SettingsCalls(Calls):
         ]
 
     async def model_spend(self, *, days: int = 0) -> list[models.ModelSpend]:
-        """What calls of models by Chat, Answer and tools took and cost the tenant, newest day first; of 30
+        """What calls of models by Chat and Answer took and cost the tenant, newest day first; of 30
         days unless said."""
         request = pb.GetModelSpendRequest(days=days)
         answer = await self._transport.call(self._transport.stubs.settings.GetModelSpend, request)

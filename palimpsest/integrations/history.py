@@ -200,10 +200,7 @@ class History(Generic[ItemT]):
         await self._store(client, drafts, parent_id)
 
     async def _store(
-        self,
-        client: AsyncClient,
-        drafts: Sequence[tuple[NewMessage, str | None]],
-        parent_id: str | None = None,
+        self, client: AsyncClient, drafts: Sequence[Draft], parent_id: str | None = None
     ) -> None:
         """Originals first: a message whose original is not there yet is never seen."""
         exact = {message.id: text for message, text in drafts if text is not None}

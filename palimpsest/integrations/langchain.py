@@ -10,7 +10,7 @@ from palimpsest.client import AsyncClient
 from palimpsest.integrations import extra, readable
 from palimpsest.integrations.bridge import Bridge
 from palimpsest.integrations.history import History
-from palimpsest.models import MemoryHit, MessageHit, Part, Role, TextPart, ToolCall, ToolResult
+from palimpsest.models import MemoryHit, MessageHit, Part, Role, ToolCall, ToolResult
 from palimpsest.sync import Client
 
 with extra("langchain"):
@@ -165,7 +165,7 @@ class _Messages:
 
     def native(self, role: Role, parts: Sequence[Part]) -> list[BaseMessage]:
         """What stands for a message that something else stored."""
-        text = "\n".join(part.text for part in parts if isinstance(part, TextPart))
+        text = readable.text_of(parts)
         calls = [
             {"id": part.call_id, "name": part.name, "args": dict(part.arguments), "type": "tool_call"}
             for part in parts
@@ -197,7 +197,7 @@ class _Messages:
 
 def _parts(item: BaseMessage) -> Iterator[Part]:
     if isinstance(item, ToolMessage):
-        text = "\n".join(part.text for part in readable.blocks(item.content) if isinstance(part, TextPart))
+        text = readable.text_of(readable.blocks(item.content))
         yield readable.result(item.tool_call_id, text, is_error=item.status == "error")
         return
     yield from readable.blocks(item.content)

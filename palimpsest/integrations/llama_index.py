@@ -100,7 +100,9 @@ class PalimpsestMemory(BaseMemory):
             for kept in await self._history.decoded(client, messages)
             if not is_marker(kept.message)
             for item in (
-                kept.items if _as_put(codec, kept.message, kept.items) else codec.native_of(kept.message)
+                kept.items
+                if _as_put(codec, kept.message, kept.items)
+                else codec.native(kept.message.role, kept.message.parts)
             )
         ]
 
@@ -202,10 +204,6 @@ class _Messages:
         if blocks or not results:
             results.insert(0, ChatMessage(role=MessageRole(role), blocks=blocks))
         return results
-
-    def native_of(self, message: Message) -> list[ChatMessage]:
-        """As `native`."""
-        return self.native(message.role, message.parts)
 
     def dump(self, item: ChatMessage) -> str:
         """The message as JSON."""

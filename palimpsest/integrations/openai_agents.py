@@ -11,7 +11,7 @@ from palimpsest.integrations import extra, readable
 from palimpsest.integrations.bridge import Bridge
 from palimpsest.integrations.history import History
 from palimpsest.integrations.recalling import remembered
-from palimpsest.models import Part, Role, TextPart, ToolCall, ToolResult
+from palimpsest.models import Part, Role, ToolCall, ToolResult
 from palimpsest.sync import Client
 
 with extra("openai-agents"):
@@ -96,7 +96,7 @@ def recall_before_model(
 def _newest_question(items: Sequence[Item]) -> str:
     for item in reversed(items):
         if item.get("role") == "user":
-            return _text(readable.blocks(item.get("content")))
+            return readable.text_of(readable.blocks(item.get("content")))
     return ""
 
 
@@ -112,7 +112,7 @@ class _Items:
     def native(self, role: Role, parts: Sequence[Part]) -> list[Item]:
         """What stands for a message that something else stored."""
         items: list[Item] = []
-        if text := _text(parts):
+        if text := readable.text_of(parts):
             items.append({"role": "user" if role == "tool" else role, "content": text})
         for part in parts:
             if isinstance(part, ToolCall):
@@ -149,13 +149,9 @@ def _parts(item: Item, kind: str) -> Iterator[Part]:
         yield from readable.blocks(item.get("content"))
     elif kind.endswith("_output"):
         output = item.get("output")
-        text = output if isinstance(output, str) else _text(readable.blocks(output))
+        text = output if isinstance(output, str) else readable.text_of(readable.blocks(output))
         yield readable.result(item.get("call_id"), text)
     elif kind == "function_call":
         yield readable.call(item.get("call_id"), item.get("name"), item.get("arguments"))
     else:
         yield from readable.blocks(item.get("summary"))
-
-
-def _text(parts: Sequence[Part]) -> str:
-    return "\n".join(part.text for part in parts if isinstance(part, TextPart))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from palimpsest.models import Attachment, Part, TextPart, ToolCall, ToolResult
@@ -98,6 +98,11 @@ def _block(block: object) -> list[Part]:
     if isinstance(address, str) and address[:4] == "http" and len(address) <= MAX_URI:
         return [Attachment(uri=storable(address))]
     return texts(f"({block.get('type', 'content')})")
+
+
+def text_of(parts: Iterable[Part]) -> str:
+    """The texts among parts, a line break between two."""
+    return "\n".join(part.text for part in parts if isinstance(part, TextPart))
 
 
 def filled(parts: Sequence[Part], kind: str) -> list[Part]:

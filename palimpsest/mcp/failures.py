@@ -55,12 +55,12 @@ def told(
 
 def to_mcp(error: PalimpsestError) -> MCPError:
     """With the code of its kind."""
+    if isinstance(error, PASSING):
+        return MCPError(INTERNAL_ERROR, UNAVAILABLE)
     match error:
         case InvalidArgumentError() | NotFoundError() | BudgetTooSmallError():
             return MCPError(INVALID_PARAMS, error.message)
         case CredentialError() | NotAllowedError() | LimitExceededError():
             return MCPError(INVALID_REQUEST, error.message)
-        case UnavailableError() | DeadlineError() | OverloadedError():
-            return MCPError(INTERNAL_ERROR, UNAVAILABLE)
         case _:
             return MCPError(INTERNAL_ERROR, FAILED)

@@ -172,7 +172,7 @@ class MessageHit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChannelFailure:
-    """A channel that gave nothing because it failed."""
+    """A channel that gave nothing because it failed; where it is "", `cause` says what else was missing."""
 
     channel: Channel
     cause: str

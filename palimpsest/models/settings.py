@@ -90,7 +90,7 @@ class Limit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelSpend:
-    """What calls of one model by Chat, Answer and tools took on one day (UTC)."""
+    """What calls of one model by Chat and Answer took on one day (UTC)."""
 
     day: date
     tier: str
