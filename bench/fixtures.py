@@ -12,14 +12,14 @@ import json
 import random
 import secrets
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import grpc
 import numpy as np
-from palimpsest.common.v1 import jobs_pb2
+from palimpsest.common.v1 import jobs_pb2, resources_pb2
 from palimpsest.embedder.v1 import embedder_pb2, embedder_pb2_grpc
 from palimpsest.gateway.v1 import administration_pb2, conversations_pb2, gateway_pb2_grpc, memories_pb2
 
@@ -32,6 +32,8 @@ from services.kit.serving import Service, listening, roles_of
 
 AGENT = "bench"
 WRITERS = 64
+USER, ASSISTANT = resources_pb2.ROLE_USER, resources_pb2.ROLE_ASSISTANT
+CHUNK = 250  # messages of one that IngestStream takes
 DRAIN_SECONDS = 600.0
 SYLLABLES = (
     "ba",
@@ -108,6 +110,36 @@ def word(dice: random.Random) -> str:
     return "".join(dice.choices(SYLLABLES, k=dice.choice((2, 3, 3, 4))))
 
 
+def message(said: str, role: resources_pb2.Role.ValueType = USER) -> resources_pb2.NewMessage:
+    """A message of one text."""
+    return resources_pb2.NewMessage(role=role, parts=[resources_pb2.Part(text=said)])
+
+
+async def ingest(
+    stub: Any,
+    metadata: Any,
+    conversation_id: str,
+    messages: Sequence[resources_pb2.NewMessage],
+    parent_id: str = "",
+) -> list[str]:
+    """Streams messages into a conversation, after the parent; their ids."""
+
+    async def chunks() -> AsyncIterator[conversations_pb2.IngestStreamRequest]:
+        for start in range(0, len(messages), CHUNK):
+            chunk = conversations_pb2.IngestRequest(
+                agent_id=AGENT,
+                conversation_id=conversation_id,
+                messages=messages[start : start + CHUNK],
+                parent_id="" if start else parent_id,
+            )
+            yield conversations_pb2.IngestStreamRequest(chunk=chunk)
+
+    ids: list[str] = []
+    async for answer in stub.IngestStream(chunks(), metadata=metadata):
+        ids += [one.message_id for one in answer.chunk.messages]
+    return ids
+
+
 def memories(data: Path, count: int, contacts: int, seed: int = 10) -> None:
     """Fills a fresh data folder with `count` memories spread over `contacts` people, all indexed."""
     asyncio.run(_memories(data, count, contacts, random.Random(seed)))
@@ -140,7 +172,7 @@ async def _memories(data: Path, count: int, contacts: int, dice: random.Random) 
                 )
 
         await asyncio.gather(*(write() for _ in range(WRITERS)))
-        counts = await _until_idle(stub, metadata)
+        counts = await until_idle(stub, metadata)
         if counts.dead or counts.succeeded < count:
             raise RuntimeError("not every memory was indexed")
 
@@ -165,7 +197,7 @@ async def drained(data: Path, messages: Mapping[str, int]) -> bool:
     stored, all of them indexed, and no job failed for good."""
     async with serving(data) as (stub, metadata):
         indexed = await _indexed(stub, metadata, messages)
-        counts = await _until_idle(stub, metadata)
+        counts = await until_idle(stub, metadata)
         return indexed and not counts.dead and counts.succeeded >= sum(messages.values())
 
 
@@ -185,7 +217,8 @@ async def _indexed(stub: Any, metadata: Any, messages: Mapping[str, int]) -> boo
     return True
 
 
-async def _until_idle(stub: Any, metadata: Any) -> jobs_pb2.JobCounts:
+async def until_idle(stub: Any, metadata: Any) -> jobs_pb2.JobCounts:
+    """Waits until no job is left; how all of them stand then."""
     counts = jobs_pb2.JobCounts()
     request = administration_pb2.WatchJobsRequest(until_idle=True)
     async for response in stub.WatchJobs(request, metadata=metadata):

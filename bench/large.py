@@ -31,11 +31,10 @@ from services.memory.semantic.adapters.vectors import VECTOR_FOLDER, folder_name
 from services.memory.semantic.adapters.vectors_edge import EdgeVectorIndex
 from services.memory.semantic.adapters.vectors_edge_store import Store
 from services.memory.semantic.adapters.words import INDEX_FILE, open_index_file
-from services.memory.semantic.app.item_ports import MemoryDocument
+from services.memory.semantic.app.entries import memory_document, memory_point
 from services.memory.semantic.bootstrap import CANONICAL_FILE
-from services.memory.semantic.domain.analysis import analyse
 from services.memory.semantic.domain.memory import Memory
-from services.memory.semantic.domain.vectors import Bucket, ContentClass, VectorModel, VectorPoint
+from services.memory.semantic.domain.vectors import Bucket, ContentClass, VectorModel
 
 AGENTS = 20
 CONTACTS_EACH = 100
@@ -191,10 +190,10 @@ class _Stores:
             revisions = {memory.id: memory.revision for memory in memories}
             await SqlMemories(self.memories, RULES).mark_indexed(DEFAULT_TENANT, agent_id, revisions)
         with loaded.timed("words"):
-            await self.items.put_memories(bucket, [_document(memory) for memory in memories])
+            await self.items.put_memories(bucket, [memory_document(memory) for memory in memories])
         with loaded.timed("vectors"):
             pairs = zip(memories, drafts, strict=True)
-            await self.vectors.upsert([_point(bucket, memory, draft.vector) for memory, draft in pairs])
+            await self.vectors.upsert([memory_point(bucket, memory, draft.vector) for memory, draft in pairs])
         return memories
 
 
@@ -206,27 +205,6 @@ def _remember_all(drafts: Sequence[Draft], before: int) -> Script[list[Memory]]:
         memories.append(remembered.memory)
     yield from execute("DELETE FROM outbox WHERE tenant = ?", DEFAULT_TENANT)
     return memories
-
-
-def _document(memory: Memory) -> MemoryDocument:
-    return MemoryDocument(
-        memory_id=memory.id,
-        contact_id=memory.contact_id,
-        terms=" ".join(analyse(f"{memory.key} {memory.value}")),
-        begins=memory.valid_from,
-        kind=memory.kind,
-    )
-
-
-def _point(bucket: Bucket, memory: Memory, vector: bytes) -> VectorPoint:
-    return VectorPoint(
-        bucket=bucket,
-        item_id=memory.id,
-        vector=vector,
-        contact_id=memory.contact_id,
-        kind=memory.kind.name.lower(),
-        time=memory.valid_from.timestamp(),
-    )
 
 
 def _optimise(folder: Path, model: VectorModel) -> None:

@@ -86,15 +86,28 @@ def embedded(data: Path | None = None, settings: Mapping[str, str] | None = None
 def episodic(data: Path, settings: Mapping[str, str]) -> Iterator[Alone]:
     """Episodic alone, as its own process; `settings` are environment variables without their prefix."""
     secret = secrets.token_urlsafe(32)
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     own = {"DATA_DIR": str(data), "PORT": str(port), "IDENTITY_SECRET": secret, "LOG_LEVEL": "ERROR"}
+    with service("services.memory.episodic", {**own, **settings}) as process:
+        yield Alone(process=process, target=f"127.0.0.1:{port}", secret=secret.encode())
+
+
+def free_port() -> int:
+    """A port of this machine that nobody listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        return int(free.getsockname()[1])
+
+
+@contextmanager
+def service(module: str, settings: Mapping[str, str]) -> Iterator[subprocess.Popen[bytes]]:
+    """A service as its own process, stopped at the end."""
+    prefix = f"PALIMPSEST_{module.rpartition('.')[2].upper()}_"
     process = subprocess.Popen(
-        [sys.executable, "-m", "services.memory.episodic"],
-        env={**os.environ, **{f"PALIMPSEST_EPISODIC_{name}": v for name, v in {**own, **settings}.items()}},
+        [sys.executable, "-m", module],
+        env={**os.environ, **{prefix + name: value for name, value in settings.items()}},
     )
     try:
-        yield Alone(process=process, target=f"127.0.0.1:{port}", secret=secret.encode())
+        yield process
     finally:
         _stop(process)
 

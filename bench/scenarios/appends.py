@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any
 
 import grpc
-from palimpsest.common.v1 import resources_pb2
 from palimpsest.episodic.v1 import episodic_pb2, episodic_pb2_grpc
 from palimpsest.gateway.v1 import conversations_pb2
 
@@ -165,7 +164,7 @@ class Calls:
         request = conversations_pb2.RecordTurnRequest(
             agent_id=AGENT,
             conversation_id=conversation(caller),
-            messages=[message(said)],
+            messages=[fixtures.message(said)],
             request_id=f"r{self._number:09d}",
         )
         return request, said
@@ -254,11 +253,6 @@ async def listed(calls: Any, name: str) -> list[Any]:
         token = page.next_page_token
         if not token:
             return messages
-
-
-def message(said: str) -> resources_pb2.NewMessage:
-    """A user's message."""
-    return resources_pb2.NewMessage(role=resources_pb2.ROLE_USER, parts=[resources_pb2.Part(text=said)])
 
 
 def _waiting(database: Path) -> int:

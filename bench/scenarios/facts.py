@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import grpc
-from palimpsest.common.v1 import resources_pb2
-from palimpsest.gateway.v1 import administration_pb2, conversations_pb2, memories_pb2
+from palimpsest.gateway.v1 import conversations_pb2, memories_pb2
 
 from bench import fixtures
 from bench.result import Result, percentile
@@ -115,10 +114,7 @@ class Talk:
             conversations_pb2.RecordTurnRequest(
                 agent_id=fixtures.AGENT,
                 conversation_id=self._conversation,
-                messages=[
-                    _message(resources_pb2.ROLE_USER, said),
-                    _message(resources_pb2.ROLE_ASSISTANT, answered),
-                ],
+                messages=[fixtures.message(said), fixtures.message(answered, fixtures.ASSISTANT)],
             ),
         )
         acknowledged = time.monotonic()
@@ -142,11 +138,7 @@ class Talk:
 
     async def settled(self) -> int:
         """Waits until no job is left; how many were given up."""
-        dead = 0
-        request = administration_pb2.WatchJobsRequest(until_idle=True)
-        async for update in self._stub.WatchJobs(request, metadata=self._metadata):
-            dead = update.counts.dead
-        return dead
+        return (await fixtures.until_idle(self._stub, self._metadata)).dead
 
     async def all_kept(self, told: Sequence[Told]) -> bool:
         """Whether the agent's memories are those that were told, each of its message."""
@@ -159,7 +151,3 @@ class Talk:
             and [ref.message_id for ref in one.provenance] == [expected[one.key].message_id]
             for one in found
         )
-
-
-def _message(role: resources_pb2.Role.ValueType, text: str) -> resources_pb2.NewMessage:
-    return resources_pb2.NewMessage(role=role, parts=[resources_pb2.Part(text=text)])

@@ -7,9 +7,10 @@ import random
 import time
 from typing import Any
 
-from palimpsest.common.v1 import recall_pb2, resources_pb2
+from palimpsest.common.v1 import recall_pb2
 from palimpsest.gateway.v1 import conversations_pb2, memories_pb2
 
+from bench.fixtures import message
 from bench.result import Result, percentile
 from bench.suite import embedded, gateway
 
@@ -70,9 +71,8 @@ async def _measure(running: Any) -> list[float]:
 
 
 async def _one(stub: Any, metadata: Any, marker: str, text: str) -> float:
-    message = resources_pb2.NewMessage(role=resources_pb2.ROLE_USER, parts=[resources_pb2.Part(text=text)])
     await stub.RecordTurn(
-        conversations_pb2.RecordTurnRequest(agent_id="bench", conversation_id="c", messages=[message]),
+        conversations_pb2.RecordTurnRequest(agent_id="bench", conversation_id="c", messages=[message(text)]),
         metadata=metadata,
     )
     acknowledged = time.monotonic()

@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import socket
 import statistics
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -28,7 +26,7 @@ from palimpsest.gateway.v1 import conversations_pb2, gateway_pb2_grpc
 
 from bench.load import ECHO_METHOD, echo_server
 from bench.result import Result, percentile
-from bench.suite import START_SECONDS, STOP_SECONDS, Alone, channel_to, episodic
+from bench.suite import START_SECONDS, Alone, channel_to, episodic, free_port, service
 
 ID = "P-18"
 BUDGET = 1.5
@@ -151,29 +149,19 @@ async def _over_http(front: Gateway) -> AsyncIterator[Call]:
 
 @contextmanager
 def _gateway(data: Path, behind: Alone) -> Iterator[Gateway]:
-    ports = []
-    for _ in range(2):
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            ports.append(free.getsockname()[1])
+    port, http_port = free_port(), free_port()
     settings = {
         "DATA_DIR": str(data),
-        "PORT": str(ports[0]),
-        "HTTP_PORT": str(ports[1]),
+        "PORT": str(port),
+        "HTTP_PORT": str(http_port),
         "IDENTITY_SECRET": behind.secret.decode(),
         "EPISODIC_TARGET": behind.target,
         "LOG_LEVEL": "ERROR",
     }
-    process = subprocess.Popen(
-        [sys.executable, "-m", "services.gateway"],
-        env={**os.environ, **{f"PALIMPSEST_GATEWAY_{name}": value for name, value in settings.items()}},
-    )
-    try:
-        _await_port(ports[1], process)
+    with service("services.gateway", settings) as process:
+        _await_port(http_port, process)
         key = (data / "api-key").read_text().strip()
-        yield Gateway(target=f"127.0.0.1:{ports[0]}", http_port=ports[1], api_key=key)
-    finally:
-        process.terminate()
-        process.wait(STOP_SECONDS)
+        yield Gateway(target=f"127.0.0.1:{port}", http_port=http_port, api_key=key)
 
 
 def _await_port(port: int, process: subprocess.Popen[bytes]) -> None:

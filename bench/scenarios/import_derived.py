@@ -48,7 +48,6 @@ SEED = 16
 UNCOVERED_MOST = 25  # messages of a path (E-8)
 FACT_SHARE = 0.1  # of a person's messages state one
 MEGABYTE = 1e6
-USER, ASSISTANT = resources_pb2.ROLE_USER, resources_pb2.ROLE_ASSISTANT
 OPENINGS = (
     "Let us look at the {} once more.",
     "We decided to keep the {} for now.",
@@ -204,13 +203,13 @@ async def _stream(stub: Any, metadata: Metadata, sizes: dict[str, int], place: i
 
 
 def _message(dice: random.Random, number: int) -> resources_pb2.NewMessage:
-    role = ASSISTANT if number % 2 else USER
-    words = [fixtures.word(dice) for _ in range(dice.randint(4, 40 if role == USER else 70))]
+    role = fixtures.ASSISTANT if number % 2 else fixtures.USER
+    words = [fixtures.word(dice) for _ in range(dice.randint(4, 40 if role == fixtures.USER else 70))]
     opening = dice.choice(OPENINGS)
     text = f"{opening.format(*(fixtures.word(dice) for _ in range(2)))} {' '.join(words)}."
-    if role == USER and dice.random() < FACT_SHARE:
+    if role == fixtures.USER and dice.random() < FACT_SHARE:
         text = f"I like {fixtures.word(dice)} {fixtures.word(dice)}. {text}"
-    return resources_pb2.NewMessage(role=role, parts=[resources_pb2.Part(text=text)])
+    return fixtures.message(text, role)
 
 
 class Watch:

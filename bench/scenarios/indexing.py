@@ -9,8 +9,8 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from palimpsest.common.v1 import recall_pb2, resources_pb2
-from palimpsest.gateway.v1 import administration_pb2, conversations_pb2, memories_pb2
+from palimpsest.common.v1 import recall_pb2
+from palimpsest.gateway.v1 import conversations_pb2, memories_pb2
 
 from bench import fixtures
 from bench.result import Result
@@ -141,9 +141,7 @@ class Load:
 
     async def _settle(self) -> None:
         """Lets other derived work end, so that it is not in the way of the model alone."""
-        request = administration_pb2.WatchJobsRequest(until_idle=True)
-        async for response in self._stub.WatchJobs(request, metadata=self._metadata):
-            self.dead = response.counts.dead
+        self.dead = (await fixtures.until_idle(self._stub, self._metadata)).dead
 
     async def _ingest(self, name: str, texts: Sequence[str]) -> None:
         for start in range(0, len(texts), CHUNK):
@@ -152,12 +150,7 @@ class Load:
                     agent_id=fixtures.AGENT,
                     conversation_id=name,
                     parent_id=self._ends[name],
-                    messages=[
-                        resources_pb2.NewMessage(
-                            role=resources_pb2.ROLE_USER, parts=[resources_pb2.Part(text=text)]
-                        )
-                        for text in texts[start : start + CHUNK]
-                    ],
+                    messages=[fixtures.message(text) for text in texts[start : start + CHUNK]],
                 ),
                 metadata=self._metadata,
             )

@@ -31,7 +31,7 @@ from bench.rows import (
     UPDATE_CONVERSATION,
     Rows,
 )
-from bench.scenarios.appends import PAUSED, Journal, Through, conversation, message
+from bench.scenarios.appends import PAUSED, Journal, Through, conversation
 from bench.suite import Metadata, Running, embedded, gateway
 
 ID = "P-2"
@@ -112,7 +112,7 @@ class _Ingest(Through):
 
     def __init__(self, stub: Any, metadata: Callable[[], Metadata], texts: Sequence[str]) -> None:
         super().__init__(stub, metadata, texts)
-        self._messages = [message(said) for said in texts]
+        self._messages = [fixtures.message(said) for said in texts]
         self._last: dict[str, str] = {}
         self._turn = 0
 

@@ -36,7 +36,7 @@ from bench.rows import (
     Row,
     Rows,
 )
-from bench.scenarios.appends import PAUSED, Direct, Journal, conversation, message
+from bench.scenarios.appends import PAUSED, Direct, Journal, conversation
 from bench.suite import channel_to, episodic
 from services.kit.postgres import migrate_postgres
 from services.kit.sql import for_postgres
@@ -136,7 +136,9 @@ class Chunks(Direct):
         said = self.texts[start : start + CHUNK]
         answer = await self.stub.AppendMessages(
             episodic_pb2.AppendMessagesRequest(
-                agent_id=fixtures.AGENT, conversation_id=conversation(caller), messages=map(message, said)
+                agent_id=fixtures.AGENT,
+                conversation_id=conversation(caller),
+                messages=map(fixtures.message, said),
             ),
             metadata=self.metadata(),
         )

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from palimpsest.gateway.v1 import administration_pb2, conversations_pb2, memories_pb2
+from palimpsest.gateway.v1 import conversations_pb2, memories_pb2
 
 from bench import fixtures
 from bench.mem0.environment import FAISS, MEM0, Mem0, Unavailable, mem0, skipped
@@ -107,10 +107,8 @@ async def fill(stub: Any, metadata: Metadata, texts: list[str]) -> str:
             )
 
     await asyncio.gather(*(write() for _ in range(WRITERS)))
-    request = administration_pb2.WatchJobsRequest(until_idle=True)
-    async for response in stub.WatchJobs(request, metadata=metadata):
-        if response.counts.dead:
-            raise RuntimeError("not every memory was indexed")
+    if (await fixtures.until_idle(stub, metadata)).dead:
+        raise RuntimeError("not every memory was indexed")
     return person
 
 

@@ -13,23 +13,22 @@ import asyncio
 import random
 import statistics
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from palimpsest.gateway.v1 import conversations_pb2, prompt_pb2
 from palimpsest.history.v1 import history_pb2_grpc, overlays_pb2, windows_pb2
 
-from bench.fixtures import AGENT
+from bench.fixtures import AGENT, ingest, message
 from bench.load import text
 from bench.result import Result, percentile
-from bench.scenarios.appends import PAUSED, message
+from bench.scenarios.appends import PAUSED
 from bench.suite import Running, embedded, gateway, gateway_channel
 
 ID = "P-7"
 BUDGET = 1.2
 SIZES = {"short": 1_000, "long": 100_000}
 TOKENS = 8_000
-CHUNK = 250
 TEXT_BYTES = (80, 400)
 COVERED = 60  # messages that an overlay covers
 SUMMARY_BYTES = 420  # about 120 tokens for 60 messages
@@ -109,21 +108,7 @@ async def _fill(
 ) -> list[str]:
     """Stores messages after the parent; their ids."""
     made = [message(text(dice, dice.randint(*TEXT_BYTES))) for _ in range(size)]
-
-    async def chunks() -> AsyncIterator[conversations_pb2.IngestStreamRequest]:
-        for start in range(0, size, CHUNK):
-            chunk = conversations_pb2.IngestRequest(
-                agent_id=AGENT,
-                conversation_id=name,
-                messages=made[start : start + CHUNK],
-                parent_id="" if start else parent_id,
-            )
-            yield conversations_pb2.IngestStreamRequest(chunk=chunk)
-
-    ids: list[str] = []
-    async for answer in stub.IngestStream(chunks(), metadata=metadata):
-        ids += [one.message_id for one in answer.chunk.messages]
-    return ids
+    return await ingest(stub, metadata, name, made, parent_id)
 
 
 async def _cover(history: Any, metadata: Any, name: str, dice: random.Random, live: int) -> int:
