@@ -11,11 +11,12 @@ import redis.asyncio as aioredis
 from redis.crc import key_slot
 
 from services.compactor.adapters.kv_memory import MemoryKv
-from services.compactor.adapters.kv_redis import PREFIX, RedisKv, RedisOptions
+from services.compactor.adapters.kv_redis import RedisKv
 from services.compactor.app import document_records as records
 from services.compactor.app.document_ports import MAX_VALUE_BYTES, Kv, KvDown
 from services.compactor.domain.documents import Kind
 from services.kit.errors import StartupError
+from services.kit.redis import PREFIX, RedisOptions
 from tests.contract.document_parts import ATTRACTOR, NOW, SUMMARY, odd_keys
 from tests.redis_server import LocalRedis, own_redis, shared_redis
 

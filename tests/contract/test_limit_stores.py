@@ -12,8 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from redis.crc import key_slot
 
-from services.gateway.adapters.redis_limits import RedisLimits, RedisOptions
+from services.gateway.adapters.redis_limits import RedisLimits
 from services.gateway.domain.buckets import Rate
+from services.kit.redis import RedisOptions
 from tests.contract.limit_parts import NAME, Model, Timed, TurnedMemory, TurnedRedis, at_once
 from tests.redis_server import LocalRedis, own_redis, shared_redis
 

@@ -21,6 +21,7 @@ NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
 HOUR = timedelta(hours=1)
 DAY = timedelta(days=1)
+ACME = Reach(tenant="acme")
 DAILY = Spec(name="consolidate", job_type="consolidate", cron="0 4 * * *")
 SIX_HOURLY = Spec(name="summarize", job_type="summarize_batch", cron="0 */6 * * *")
 LEASE = timedelta(seconds=30)
@@ -117,20 +118,20 @@ async def test_a_clock_that_was_ahead_delays_nothing(replicas: tuple[Replica, Re
 
 
 async def test_a_disabled_one_does_not_run_and_does_not_catch_up(one: Replica) -> None:
-    changed = await one.schedules.update("summarize", None, False)
+    changed = await one.schedules.update(ACME, "summarize", None, False)
     assert (changed.enabled, changed.next_run) == (False, None)
     assert await one.look(NOON + 12 * HOUR) == 0
-    changed = await one.schedules.update("summarize", None, True)
+    changed = await one.schedules.update(ACME, "summarize", None, True)
     assert changed.next_run == NOON + 18 * HOUR
     assert await one.look() == 0
     assert await one.look(NOON + 18 * HOUR) == 2
 
 
 async def test_a_time_table_is_changed_and_brought_back(one: Replica) -> None:
-    changed = await one.schedules.update("consolidate", "30 12 * * *", None)
+    changed = await one.schedules.update(ACME, "consolidate", "30 12 * * *", None)
     assert (changed.cron, changed.next_run) == ("30 12 * * *", NOON + 30 * MINUTE)
     assert await one.look(NOON + 30 * MINUTE) == 1
-    back = await one.schedules.update("consolidate", "", None)
+    back = await one.schedules.update(ACME, "consolidate", "", None)
     assert (back.cron, back.last_run) == (DAILY.cron, NOON + 30 * MINUTE)
 
 
@@ -139,22 +140,29 @@ async def test_a_time_table_is_changed_and_brought_back(one: Replica) -> None:
 )
 async def test_a_time_table_that_never_comes_is_refused(one: Replica, cron: str) -> None:
     with pytest.raises(InvalidField) as caught:
-        await one.schedules.update("consolidate", cron, None)
+        await one.schedules.update(ACME, "consolidate", cron, None)
     assert [problem.field for problem in caught.value.fields] == ["schedule.cron"]
     assert (await one.schedules.all())[0].cron == DAILY.cron
 
 
 async def test_somebody_asks_for_a_run_of_their_own(one: Replica) -> None:
-    reach = Reach(tenant="acme")
-    await one.schedules.update("consolidate", None, False)
-    keys = [await one.schedules.trigger(reach, "consolidate", request) for request in ("r", "r", "", "")]
+    await one.schedules.update(ACME, "consolidate", None, False)
+    keys = [await one.schedules.trigger(ACME, "consolidate", request) for request in ("r", "r", "", "")]
     assert keys[0] == keys[1] == "schedule/consolidate/request/r"
     assert len(set(keys)) == 3
     assert {(row.tenant, row.job.key) for row in await one.asked()} == {("acme", key) for key in keys}
     with pytest.raises(NotFound):
-        await one.schedules.trigger(reach, "nothing", "")
+        await one.schedules.trigger(ACME, "nothing", "")
+
+
+async def test_whoever_reaches_some_agents_alone_neither_asks_nor_changes(one: Replica) -> None:
+    some = Reach(tenant="acme", agents=frozenset({"a"}))
     with pytest.raises(NotAllowed):
-        await one.schedules.trigger(Reach(tenant="acme", agents=frozenset({"a"})), "consolidate", "")
+        await one.schedules.trigger(some, "consolidate", "")
+    with pytest.raises(NotAllowed):
+        await one.schedules.update(some, "consolidate", None, False)
+    assert await one.asked() == []
+    assert (await one.schedules.all())[0].enabled
 
 
 async def test_schedules_are_listed_by_name(one: Replica) -> None:

@@ -8,9 +8,9 @@ from datetime import date, timedelta
 import pytest
 
 from services.gateway.adapters.memory_spend import MemorySpend
-from services.gateway.adapters.sql.spend import KEPT, SqlSpend
+from services.gateway.adapters.sql.spend import SqlSpend
 from services.gateway.app.budget_ports import SpendStore
-from services.gateway.domain.budgets import ModelSpend
+from services.gateway.domain.budgets import SPEND_KEPT, ModelSpend
 from tests.contract.conftest import Pair
 
 DAY = date(2031, 5, 4)
@@ -100,7 +100,7 @@ async def test_what_is_over_a_year_old_is_forgotten_by_the_sql_stores(stores: li
     if isinstance(stores[0], MemorySpend):
         pytest.skip("is for tests")
     await stores[0].report("bank", "p1", [spent(1, 1)])
-    await stores[0].report("bank", "p1", [spent(1, 2, day=DAY + KEPT)])
+    await stores[0].report("bank", "p1", [spent(1, 2, day=DAY + SPEND_KEPT)])
     assert await stores[0].micros("bank", DAY) == 1
-    await stores[0].report("bank", "p1", [spent(1, 2, day=DAY + KEPT + timedelta(days=1))])
+    await stores[0].report("bank", "p1", [spent(1, 2, day=DAY + SPEND_KEPT + timedelta(days=1))])
     assert await stores[0].micros("bank", DAY) == 0

@@ -14,12 +14,13 @@ from typing import Any
 import pytest
 
 from services.compactor.adapters.kv_memory import MemoryKv
-from services.compactor.adapters.kv_redis import PREFIX, RedisKv, RedisOptions
+from services.compactor.adapters.kv_redis import RedisKv
 from services.compactor.adapters.sql.documents import SqlDocuments
 from services.compactor.app.document_copies import KvRules
 from services.compactor.app.document_ports import Kv, KvDown
 from services.compactor.app.documents import Choice, Documents, Place
 from services.compactor.domain.documents import Document, DocumentKey, Draft, Head, attractor_key, summary_key
+from services.kit.redis import PREFIX, RedisOptions
 from services.kit.sql import SqlDatabase, execute
 from services.kit.sqlite import Database, SqliteScripts
 from tests.redis_server import shared_redis

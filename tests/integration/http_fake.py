@@ -121,7 +121,7 @@ async def fake_web(
         authenticator=Authenticated(),
         ready=answers,
         origins=origins,
-        mounts=mounts,
+        mounts_over=lambda _channel: mounts,
         refusals=refusals or Refusals(),
         most_requests=most_requests,
     )

@@ -288,8 +288,8 @@ async def test_no_reader_sees_what_is_no_document(made: World, spoil: Callable[[
 async def put_raw(made: World, name: str, value: bytes) -> None:
     """Writes past the rules of the port."""
     inner = made.kv.inner
-    if hasattr(inner, "_client"):
-        await inner._client.set(inner._prefix + name, value)
+    if hasattr(inner, "_redis"):
+        await inner._redis.run(lambda redis: redis.set(inner._redis.prefix + name, value))
     else:
         inner._values[name] = (value, float("inf"))  # type: ignore[attr-defined]
         inner._bytes += len(name) + len(value) + 200  # type: ignore[attr-defined]

@@ -14,9 +14,10 @@ from palimpsest.settings.v1 import settings_pb2
 from structlog.testing import capture_logs
 
 from services.gateway.adapters.limits_without import LimitsWithout, Without
-from services.gateway.adapters.redis_limits import RedisLimits, RedisOptions
+from services.gateway.adapters.redis_limits import RedisLimits
 from services.gateway.domain.buckets import Rate
 from services.kit.errors import DependencyDown, StartupError
+from services.kit.redis import RedisOptions
 from tests.integration.embedded_suite import running
 from tests.redis_server import LocalRedis, own_redis
 

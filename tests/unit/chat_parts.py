@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from services.gateway.adapters.memory_turn_leases import MemoryTurnLeases
-from services.gateway.adapters.no_models import NoBudget
 from services.gateway.app.chat_ports import TurnLeases
 from services.gateway.app.chatting import Chatting
 from services.gateway.app.ports import ConversationView, Found, Rolling, Told
@@ -19,13 +18,29 @@ from services.gateway.app.turn_lease import LeaseRules
 from services.gateway.domain.parts import History, Working
 from services.gateway.domain.turns import Ask, Cause, Place, Round, Stored
 from services.kit.errors import DependencyDown, TurnRunning
-from services.kit.models.recording import NoRecord
 from services.kit.models.types import Delta, Message, StreamEnd, Tier, Tool, ToolCall, Usage
 from services.kit.times import Clock, now
 
 Step = Callable[[Sequence[Message]], AsyncGenerator[Delta, None]]
 COST = Usage(calls=1, input_tokens=10, output_tokens=2)
 SECONDS = 30.0
+
+
+class NoBudget:
+    """A ModelBudget without limits."""
+
+    async def check(self) -> None:
+        """See the port."""
+
+    async def charge(self, tier: Tier, usage: Usage) -> None:
+        """See the port."""
+
+
+class NoRecord:
+    """A UsageRecorder that keeps nothing."""
+
+    async def record(self, agent_id: str, conversation_id: str, tier: Tier, model: str, usage: Usage) -> None:
+        """See the port."""
 
 
 def end(calls: tuple[ToolCall, ...] = ()) -> Delta:
@@ -125,8 +140,6 @@ class FakeStore:
         if kept is None:
             return None
         return Stored(
-            text=kept.ask.text,
-            author=kept.ask.author,
             newest=self.order[-1] == ask.request_id,
             answer=kept.answer,
             interrupted=kept.cause is not None,

@@ -398,7 +398,7 @@ def test_retry_after_is_a_number_or_a_date(given: str, seconds: float | None) ->
 
 def test_usage_is_counted_by_tier() -> None:
     """E-11."""
-    metrics, registry = ModelMetrics(), CollectorRegistry()
+    metrics, registry = ModelMetrics("here"), CollectorRegistry()
     for collector in metrics.collectors:
         registry.register(collector)
     metrics.used(Tier.FAST, Usage(calls=3, estimated_calls=1, input_tokens=20, output_tokens=5))
@@ -406,7 +406,7 @@ def test_usage_is_counted_by_tier() -> None:
     metrics.used(Tier.DEEP, Usage(calls=1))
 
     def value(name: str, **labels: str) -> float | None:
-        return registry.get_sample_value(f"palimpsest_model_{name}_total", labels)
+        return registry.get_sample_value(f"palimpsest_here_model_{name}_total", labels)
 
     assert value("calls", tier="fast", figures="given") == 3
     assert value("calls", tier="fast", figures="estimated") == 1

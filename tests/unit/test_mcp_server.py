@@ -135,10 +135,21 @@ async def test_failures_are_errors_of_the_call_without_internals(
     assert SECRET not in str(failure.value.error)
 
 
-@given(st.text() | st.text(alphabet="⟦⟧〚〛⟬⟭⦋⦌⦍⦎⦏⦐〘〙[]/data: \n"), st.sampled_from(["memory", "⟦x⟧"]))
+@given(
+    st.text() | st.text(alphabet="⟦⟧〚〛⟬⟭〖〗⁅⁆[]/data: \n\u200b\u0335\u20d2\ufe0f"),
+    st.sampled_from(["memory", "⟦x⟧", "two\nlines ]\u0335"]),
+)
 def test_fences_are_those_of_the_services(text: str, name: str) -> None:
-    """G-3: the client has its own, as the services' code is not installed with it."""
+    """G-3: the client has its own, as it knows no code of the services."""
     assert fences.fenced(name, text) == fenced(name, text)
+
+
+def test_fences_treat_every_character_as_the_services_do() -> None:
+    """G-3: by itself, after a bracket, and between a bracket and a combining mark."""
+    every = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000]
+    assert fences.fenced("x", "⁅〗[\u20d2") == "⟦data: x⟧\n[][\n⟦/data⟧"
+    for text in ("\n".join(every), "[" + "[".join(every), "".join(f"]{one}\u0335" for one in every)):
+        assert fences.fenced("x", text) == fenced("x", text)
 
 
 def test_an_id_stays_one_part_of_an_address() -> None:

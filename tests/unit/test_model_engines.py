@@ -115,7 +115,7 @@ class Bench:
             seconds=30.0,
             leave={EXTRACTION: self.gate(EXTRACTION), SUMMARY: self.gate(SUMMARY)},
             usage=self,
-            metrics=ModelMetrics(),
+            metrics=ModelMetrics("compactor"),
             monotonic=lambda: self.now,
         )
         self.extractor = ModelExtractor(self.asker, Grammar())

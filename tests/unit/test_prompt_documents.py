@@ -5,10 +5,11 @@ from __future__ import annotations
 from palimpsest.common.v1 import recall_pb2
 from palimpsest.search.v1 import search_pb2
 
-from services.gateway.adapters.sources import DOCUMENTS, DOCUMENTS_DOWN, ServiceSources
+from services.gateway.adapters.sources import DOCUMENTS_DOWN, ServiceSources
 from services.gateway.app.ports import Found
+from services.gateway.app.searching import search_documents
+from services.gateway.domain.layers import MAX_DOCUMENTS
 from services.gateway.domain.parts import Passage
-from services.gateway.rpc.faces import Search
 from services.kit.errors import DependencyDown
 from tests.unit.gateway_parts import FakeSearch, backends
 from tests.unit.test_gateway_sources import FakeEpisodic, FakeSemantic
@@ -40,7 +41,7 @@ async def test_documents_of_other_conversations_are_offered_a_few() -> None:
         for one in ("one", "two", "three")
     )
     (asked,) = search.asked
-    assert (asked.agent_id, asked.query, asked.limit) == ("ada", "so?", DOCUMENTS + 1)
+    assert (asked.agent_id, asked.query, asked.limit) == ("ada", "so?", MAX_DOCUMENTS + 1)
     assert list(asked.contact_ids) == ["ann", "anna"]
     assert asked.scope == search_pb2.DOCUMENT_SCOPE_UNSPECIFIED, "never those of other people"
 
@@ -66,7 +67,7 @@ async def test_through_the_gateway_a_person_is_searched_under_every_id_they_had(
     search = FakeSearch(hit("one"))
     behind = backends(episodic=FakeEpisodic(), search=search)
     request = search_pb2.SearchDocumentsRequest(agent_id="ada", query="q", limit=5, contact_ids=["ann"])
-    assert len((await Search(behind).SearchDocuments(request)).hits) == 1
+    assert len((await search_documents(behind, request)).hits) == 1
     (asked,) = search.asked
     assert list(asked.contact_ids) == ["ann", "other"]
     assert list(request.contact_ids) == ["ann"]

@@ -9,7 +9,7 @@ import pytest
 
 from services.compactor.adapters.document_item import document_item
 from services.compactor.app.searching import follow_document, index_job
-from services.compactor.domain.documents import Kind, attractor_key, summary_key, wiki_key
+from services.compactor.domain.documents import Head, Kind, attractor_key, summary_key, wiki_key
 from services.compactor.domain.graph import Branch
 from services.compactor.domain.rolling import Concept, ConversationSummary, RollingSummary, TurningPoint
 from services.compactor.domain.searchable import DocumentType, Source, of_branch, of_page, of_summary
@@ -110,10 +110,10 @@ def test_a_branch_is_the_names_that_lead_to_it() -> None:
 def test_a_change_of_a_document_asks_for_its_index_once_a_change() -> None:
     keys = {Kind.SUMMARY: summary_key("t", "a", "c"), Kind.WIKI: wiki_key("t", "a", "b")}
     for kind, type_ in ((Kind.SUMMARY, "summary"), (Kind.WIKI, "page")):
-        (job,) = follow_document(keys[kind], 4)
+        (job,) = follow_document(keys[kind], Head(revision=4))
         assert job.payload == {"type": type_, "subject": keys[kind].subject}
         assert job.key == f"index_document/a/{type_}/{keys[kind].subject}/4"
-    (job,) = follow_document(attractor_key("t", "a"), 1)
+    (job,) = follow_document(attractor_key("t", "a"), Head(revision=1))
     assert job.payload == {"type": "theme", "subject": ""}
 
 

@@ -53,7 +53,7 @@ class AlwaysOurs:
 
 
 def reconciler(
-    parts: Parts, woken: list[None], turns: Turns | None = None, renew_seconds: float = 5.0
+    parts: Parts, woken: list[None], turns: Turns | None = None, lease_seconds: float = 30.0
 ) -> Reconciler:
     """Over the indexes as they are now."""
     generations = Generations(Generation(vectors=parts.vectors, texts=parts.texts))
@@ -69,7 +69,7 @@ def reconciler(
         turns=turns or AlwaysOurs(),
         wake=lambda: woken.append(None),
         clock=clock,
-        renew_seconds=renew_seconds,
+        lease_seconds=lease_seconds,
     )
 
 
@@ -342,7 +342,7 @@ async def test_the_lease_is_renewed_while_an_index_is_made_again(
         return await kept_of(after, limit, now)
 
     parts.store.kept = slowly  # type: ignore[method-assign]
-    run = asyncio.ensure_future(reconciler(parts, [], turns, renew_seconds=0.005).run())
+    run = asyncio.ensure_future(reconciler(parts, [], turns, lease_seconds=0.03).run())
     try:
         async with asyncio.timeout(10):
             while not (turns.given or turns.left < 0):  # noqa: ASYNC110

@@ -130,6 +130,7 @@ def drift_check(parts: Parts) -> DriftCheck:
         turns=AlwaysOurs(),
         wake=lambda: None,
         clock=clock,
+        lease_seconds=30.0,
     )
     return DriftCheck(
         store=parts.store,
