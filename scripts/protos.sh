@@ -5,13 +5,12 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 out=${1:-gen/python}
 python=${PYTHON:-.venv/bin/python}
-include=$("$python" -c 'import pathlib, google.api; print(pathlib.Path(google.api.__path__[0]).parents[1])')
 # Made beside, then moved: what is there stays as it is if the protos do not compile.
 mkdir -p "$out"
 draft=$(mktemp -d "$out/.draft.XXXXXX")
 trap 'rm -rf "$draft"' EXIT
 PATH=$(dirname "$python"):$PATH "$python" -m grpc_tools.protoc \
-  -I protos -I "$include" \
+  -I protos \
   --python_out="$draft" --grpc_python_out="$draft" --mypy_out="quiet:$draft" --mypy_grpc_out="quiet:$draft" \
   $(find protos/buf protos/palimpsest -name '*.proto' | LC_ALL=C sort)
 # Messages-only files have no services: their empty gRPC modules would only be in the way.

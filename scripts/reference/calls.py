@@ -17,7 +17,7 @@ from services.kit.status import CODE_OF_REASON
 
 EVERYWHERE = (
     *(Reason.CREDENTIAL_INVALID, Reason.NOT_ALLOWED, Reason.INVALID_FIELD, Reason.LIMIT_EXCEEDED),
-    *(Reason.OVERLOADED, Reason.DEPENDENCY_DOWN, Reason.DEADLINE, Reason.INTERNAL),
+    *(Reason.RATE_LIMITED, Reason.OVERLOADED, Reason.DEPENDENCY_DOWN, Reason.DEADLINE, Reason.INTERNAL),
 )
 """Reasons that any call may fail for."""
 _ERRORS = re.compile(r"\s*Errors: .*$", re.DOTALL)

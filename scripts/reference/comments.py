@@ -11,7 +11,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import google.api
 from google.protobuf.descriptor import ServiceDescriptor
 from google.protobuf.descriptor_pb2 import DescriptorProto, FileDescriptorProto, FileDescriptorSet
 from google.protobuf.descriptor_pool import Default
@@ -47,10 +46,9 @@ def load() -> Protos:
 
 
 def _compile() -> FileDescriptorSet:
-    include = Path(next(iter(google.api.__path__))).parents[1]
     sources = sorted(str(path.relative_to(PROTOS)) for path in (PROTOS / "palimpsest").rglob("*.proto"))
     with tempfile.NamedTemporaryFile() as out:
-        command = [sys.executable, "-m", "grpc_tools.protoc", "-I", str(PROTOS), "-I", str(include)]
+        command = [sys.executable, "-m", "grpc_tools.protoc", "-I", str(PROTOS)]
         command += ["--include_source_info", f"--descriptor_set_out={out.name}", *sources]
         subprocess.run(command, check=True)
         return FileDescriptorSet.FromString(Path(out.name).read_bytes())

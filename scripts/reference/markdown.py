@@ -18,10 +18,10 @@ from services.kit.status import CODE_OF_REASON, REASON_PREFIX
 
 HEAD = Path(__file__).with_name("api_head.md")
 """What stands before the first service."""
-ERRORS_HEAD = """
+ERRORS_HEAD = f"""
 ## Errors
 
-Any call may fail for the first eight reasons; each call below names those of its own.
+Any call may fail for the first {len(EVERYWHERE)} reasons; each call below names those of its own.
 
 | reason | gRPC | HTTP | meaning |
 |---|---|---|---|"""

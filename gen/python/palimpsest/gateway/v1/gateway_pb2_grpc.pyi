@@ -34,9 +34,9 @@ class GatewayServiceStub:
     """What applications call. A credential goes with every call: metadata
     "authorization: Bearer <API key, or a JWT where those are accepted>". Reads
     need the role reader, writes the role writer, unless an RPC says another in
-    its option least_role. Besides its own errors, every RPC may
-    return CREDENTIAL_INVALID, NOT_ALLOWED, INVALID_FIELD, LIMIT_EXCEEDED, RATE_LIMITED,
-    DEPENDENCY_DOWN, DEADLINE and INTERNAL (see common/v1/errors.proto).
+    its option least_role. Besides its own errors, every RPC may return
+    CREDENTIAL_INVALID, NOT_ALLOWED, INVALID_FIELD, LIMIT_EXCEEDED, RATE_LIMITED,
+    OVERLOADED, DEPENDENCY_DOWN, DEADLINE and INTERNAL (see common/v1/errors.proto).
     """
 
     @_typing.overload
@@ -178,9 +178,9 @@ class GatewayServiceAsyncStub(GatewayServiceStub):
     """What applications call. A credential goes with every call: metadata
     "authorization: Bearer <API key, or a JWT where those are accepted>". Reads
     need the role reader, writes the role writer, unless an RPC says another in
-    its option least_role. Besides its own errors, every RPC may
-    return CREDENTIAL_INVALID, NOT_ALLOWED, INVALID_FIELD, LIMIT_EXCEEDED, RATE_LIMITED,
-    DEPENDENCY_DOWN, DEADLINE and INTERNAL (see common/v1/errors.proto).
+    its option least_role. Besides its own errors, every RPC may return
+    CREDENTIAL_INVALID, NOT_ALLOWED, INVALID_FIELD, LIMIT_EXCEEDED, RATE_LIMITED,
+    OVERLOADED, DEPENDENCY_DOWN, DEADLINE and INTERNAL (see common/v1/errors.proto).
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
@@ -318,9 +318,9 @@ class GatewayServiceServicer(metaclass=_abc_1.ABCMeta):
     """What applications call. A credential goes with every call: metadata
     "authorization: Bearer <API key, or a JWT where those are accepted>". Reads
     need the role reader, writes the role writer, unless an RPC says another in
-    its option least_role. Besides its own errors, every RPC may
-    return CREDENTIAL_INVALID, NOT_ALLOWED, INVALID_FIELD, LIMIT_EXCEEDED, RATE_LIMITED,
-    DEPENDENCY_DOWN, DEADLINE and INTERNAL (see common/v1/errors.proto).
+    its option least_role. Besides its own errors, every RPC may return
+    CREDENTIAL_INVALID, NOT_ALLOWED, INVALID_FIELD, LIMIT_EXCEEDED, RATE_LIMITED,
+    OVERLOADED, DEPENDENCY_DOWN, DEADLINE and INTERNAL (see common/v1/errors.proto).
     """
 
     @_abc_1.abstractmethod

@@ -139,12 +139,14 @@ class Budgets(_message.Message):
     SPEND_PER_DAY_MICROS_FIELD_NUMBER: _builtins.int
     CONCURRENT_STREAMS_FIELD_NUMBER: _builtins.int
     requests_per_minute: _builtins.int
-    """Calls a minute, of the tenant's credentials together. Every call counts as one, whatever it carries."""
+    """Calls a minute, of the tenant's credentials together; at least 1. Every call counts as one, whatever it
+    carries.
+    """
     request_burst: _builtins.int
-    """How many calls may come at once after a pause. Default: those of a minute."""
+    """How many calls may come at once after a pause; at least 1. Default: those of a minute."""
     tokens_per_minute: _builtins.int
-    """Tokens a minute that models are given and write in Chat, Answer and tools. A call begins while some are left;
-    what it takes beyond is paid back by waiting.
+    """Tokens a minute that models are given and write in Chat and Answer. A call begins while some are left; what it
+    takes beyond is paid back by waiting.
     """
     spend_per_day_micros: _builtins.int
     """What these calls may cost a day (UTC), in millionths of the currency of the deployment's prices. A call begins
@@ -468,8 +470,8 @@ class DataFlowRefusals(_message.Message):
     day: _builtins.str
     """The day, UTC, e.g. "2026-03-01"."""
     kind: _builtins.str
-    """What they were meant for: "judge", "hyde", "extraction", "summary", "embedding", "remote_memory",
-    "remote_recall".
+    """What they were meant for: "chat", "answer", "judge", "hyde", "extraction", "summary", "embedding",
+    "remote_memory", "remote_recall".
     """
     count: _builtins.int
     """How many calls were refused."""

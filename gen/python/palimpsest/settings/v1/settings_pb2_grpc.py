@@ -118,7 +118,7 @@ class SettingsServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def GetModelSpend(self, request, context):
-        """Tells what calls of models by Chat, Answer and tools took and cost, by day, tier and model, newest first.
+        """Tells what calls of models by Chat and Answer took and cost, by day, tier and model, newest first.
         Errors: NOT_ALLOWED (a key that is limited to agents).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)

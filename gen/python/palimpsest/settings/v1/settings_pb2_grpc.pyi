@@ -57,7 +57,7 @@ class SettingsServiceStub:
     limited to agents), DEPENDENCY_DOWN.
     """
     GetModelSpend: _grpc.UnaryUnaryMultiCallable[_settings_pb2.GetModelSpendRequest, _settings_pb2.GetModelSpendResponse]
-    """Tells what calls of models by Chat, Answer and tools took and cost, by day, tier and model, newest first.
+    """Tells what calls of models by Chat and Answer took and cost, by day, tier and model, newest first.
     Errors: NOT_ALLOWED (a key that is limited to agents).
     """
 
@@ -90,7 +90,7 @@ class SettingsServiceAsyncStub(SettingsServiceStub):
     limited to agents), DEPENDENCY_DOWN.
     """
     GetModelSpend: _aio.UnaryUnaryMultiCallable[_settings_pb2.GetModelSpendRequest, _settings_pb2.GetModelSpendResponse]  # type: ignore[assignment]
-    """Tells what calls of models by Chat, Answer and tools took and cost, by day, tier and model, newest first.
+    """Tells what calls of models by Chat and Answer took and cost, by day, tier and model, newest first.
     Errors: NOT_ALLOWED (a key that is limited to agents).
     """
 
@@ -156,7 +156,7 @@ class SettingsServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _settings_pb2.GetModelSpendRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_settings_pb2.GetModelSpendResponse, _abc.Awaitable[_settings_pb2.GetModelSpendResponse]]:
-        """Tells what calls of models by Chat, Answer and tools took and cost, by day, tier and model, newest first.
+        """Tells what calls of models by Chat and Answer took and cost, by day, tier and model, newest first.
         Errors: NOT_ALLOWED (a key that is limited to agents).
         """
 
