@@ -44,6 +44,25 @@ _LIGHT = """
 """Words that carry no content in one of the four languages, or only introduce a name."""
 LIGHT = frozenset(_LIGHT.split())
 _WORD = re.compile(r"[^\W_]+")
+_UNSPACED = re.compile(r"[\u3005\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]+")
+"""Chinese and Japanese."""
+_KIN = {
+    name: relative
+    for relative, names in {
+        "mother": "mum mom mam mama mamma mummy",
+        "father": "dad daddy papa",
+        "grandmother": "gran granny grandma nan nana nanna nonna oma abuela",
+        "grandfather": "grandad granddad grandpa gramps nonno opa abuelo",
+        "husband": "hubby",
+        "sister": "sis",
+        "brother": "bro",
+        "roommate": "roomie flatmate",
+        "child": "kid",
+        "children": "kids",
+    }.items()
+    for name in names.split()
+}
+"""What relatives are called at home."""
 _DATES = re.compile(
     r"\b\d{4}-\d\d-\d\d\b|\b\d{1,2}\.? (?:de )?(?:January|February|March|April|May|June|July|August|September"
     r"|October|November|December|janvier|février|mars|avril|mai|juin|juillet|août|septembre|octobre|novembre"
@@ -180,20 +199,18 @@ def _subjects(name: str) -> set[str]:
 
 
 def _subject(name: str) -> str:
-    """A mum is a mother."""
-    return (
-        name.strip()
-        .casefold()
-        .replace(" mum", " mother")
-        .replace(" mom", " mother")
-        .replace(" dad", " father")
-    )
+    """A mum is a mother, and so is a mam."""
+    return " ".join(_KIN.get(word, word) for word in name.strip().casefold().split())
 
 
 def _words(texts: Iterable[str]) -> set[str]:
+    """Content words; of scripts without spaces, pairs of neighbouring characters."""
     folded = unicodedata.normalize("NFKD", _DATES.sub(" ", " ".join(texts)).casefold())
     plain = "".join(c for c in folded if not unicodedata.combining(c)).replace("'s ", " ")
-    return {_stem(word) for word in _WORD.findall(plain + " ") if word not in LIGHT and word != "s"} - {""}
+    pairs = {run[n : n + 2] for run in _UNSPACED.findall(plain) for n in range(max(1, len(run) - 1))}
+    words = _WORD.findall(_UNSPACED.sub(" ", plain) + " ")
+    stems = {_stem(_KIN.get(word, word)) for word in words if word not in LIGHT and word != "s"}
+    return (stems | pairs) - {""}
 
 
 def _stem(word: str) -> str:
