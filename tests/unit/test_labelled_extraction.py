@@ -17,8 +17,14 @@ FILES = {
     "extraction_heldout": "eh",
     "extraction2_dev": "xd",
     "extraction2_heldout": "xh",
+    "extraction3_dev": "xe",
+    "extraction3_heldout": "xk",
 }
-PAIRS = [("extraction_dev", "extraction_heldout"), ("extraction2_dev", "extraction2_heldout")]
+PAIRS = [
+    ("extraction_dev", "extraction_heldout"),
+    ("extraction2_dev", "extraction2_heldout"),
+    ("extraction3_dev", "extraction3_heldout"),
+]
 ROLES = {"user", "assistant", "tool"}
 TYPES = {
     "identity",
@@ -124,8 +130,16 @@ def test_the_second_set_is_divided_evenly() -> None:
     assert sum(count for (_, stated), count in dev.items() if stated) == 180
 
 
-def test_only_users_of_the_second_set_state_facts() -> None:
+def test_the_third_set_repeats_nothing_of_the_others() -> None:
+    others = {turn.text for pair in PAIRS[:2] for name in pair for turn in turns_of(name)}
+    third = [turn for name in PAIRS[2] for turn in turns_of(name)]
+    assert [turn.id for turn in third if turn.text in others] == []
+    assert len({turn.text for turn in third}) == len(third) == 2240
+
+
+@pytest.mark.parametrize("pair", PAIRS[1:])
+def test_only_users_of_the_later_sets_state_facts(pair: tuple[str, str]) -> None:
     """J-8: what a tool returned or the assistant suggested is not extracted."""
-    turns = [turn for name in PAIRS[1] for turn in turns_of(name)]
+    turns = [turn for name in pair for turn in turns_of(name)]
     assert {turn.row["role"] for turn in turns} == ROLES
     assert {turn.row["role"] for turn in turns if turn.facts} == {"user"}
