@@ -2,8 +2,9 @@
 
 A fact counts as right when a labelled one of the same turn has the same subject, the same kind (S-2), the
 same day and enough content words in common; each labelled fact is taken once. How many right ones also have
-the labelled type is reported apart: two types of one kind are kept and searched alike. Only counts leave this
-module, never a text.
+the labelled type is reported apart: two types of one kind are kept and searched alike. So is how many are
+supported: right, or true by a label that says more, of whatever kind ("plays the trombone", where the label
+has "plays the trombone every evening"). Only counts leave this module, never a text.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ SHARED_OF_RELATION = 0.75
 """The same for a relation, with the names of both."""
 SHARED_OF_FACT = 1 / 3
 """The part of a fact's content words that its label must hold: it may tell more of its sentence."""
+SHARED_OF_SUPPORTED = 0.75
+"""The part of a fact's content words that a label must hold to support it."""
 PASSING = {"event", "task", "instruction"}
 """Types that are kinds of their own; the others are all facts (S-2)."""
 _LIGHT = """
@@ -125,6 +128,7 @@ def _judge(data: Path) -> Tally:
         counted["empty"] = not turn["facts"]
         counted["false_alarms"] = bool(wrong) and not turn["facts"]
         counted["same_type"] = sum(same for _, same in right)
+        counted["supported"] = sum(any(supports(label, fact) for label in turn["facts"]) for fact in wrong)
         total += counted
         languages.setdefault(turn["lang"], Counter()).update(counted)
     return Tally(turns=len(turns), all=total, languages=languages)
@@ -137,7 +141,7 @@ def judged(turn: dict[str, Any]) -> tuple[list[tuple[Fact, bool]], list[Fact], l
     found = extract(_turn(turn)) if turn["role"] == "user" else []
     for fact in found:
         best = max(left, key=partial(_rank, fact), default=None)
-        if best is not None and _agrees(fact, best) > 0:
+        if best is not None and agrees(fact, best) > 0:
             left.remove(best)
             right.append((fact, fact.category.value == best["type"]))
         else:
@@ -146,12 +150,14 @@ def judged(turn: dict[str, Any]) -> tuple[list[tuple[Fact, bool]], list[Fact], l
 
 
 def rates(counts: Counter[str]) -> dict[str, float]:
-    """Precision, recall and the share of right facts of the labelled type; without a fact precision is 1."""
+    """Precision, recall, the share of right facts of the labelled type, and that of all which are supported;
+    without a fact precision is 1."""
     found, labelled = counts["right"] + counts["wrong"], counts["right"] + counts["missed"]
     return {
         "precision": round(counts["right"] / found, 4) if found else 1.0,
         "recall": round(counts["right"] / labelled, 4) if labelled else 1.0,
         "same_type": round(counts["same_type"] / counts["right"], 4) if counts["right"] else 1.0,
+        "supported": round((counts["right"] + counts["supported"]) / found, 4) if found else 1.0,
         "found": found,
         "labelled": labelled,
     }
@@ -163,10 +169,10 @@ def _turn(turn: dict[str, Any]) -> Turn:
 
 
 def _rank(fact: Fact, label: dict[str, Any]) -> tuple[float, bool]:
-    return _agrees(fact, label), fact.category.value == label["type"]
+    return agrees(fact, label), fact.category.value == label["type"]
 
 
-def _agrees(fact: Fact, label: dict[str, Any]) -> float:
+def agrees(fact: Fact, label: dict[str, Any]) -> float:
     """How well a fact says what a label says, 0 when it does not."""
     if _kind(fact.category.value) != _kind(label["type"]):
         return 0.0
@@ -187,6 +193,15 @@ def _agrees(fact: Fact, label: dict[str, Any]) -> float:
     if shared < wanted * len(labelled) or shared < SHARED_OF_FACT * len(said) or not shared:
         return 0.0
     return shared / len(said | labelled)
+
+
+def supports(label: dict[str, Any], fact: Fact) -> bool:
+    """Whether a fact is true by a label, though it says less or is of another kind."""
+    day = fact.day.isoformat() if fact.day else None
+    if _subject(label["subject"]) not in _subjects(fact.subject) or day not in {None, label["date"]}:
+        return False
+    said = _words([fact.predicate])
+    return bool(said) and len(said & _words([label["value"]])) >= SHARED_OF_SUPPORTED * len(said)
 
 
 def _kind(type_: str) -> str:
