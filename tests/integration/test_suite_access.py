@@ -66,15 +66,13 @@ OWN: dict[str, str] = {
 STRANGE: dict[str, str] = {
     # These make what is not there, in the caller's own tenant.
     **dict.fromkeys(("CreateAgent", "CreateApiKey"), OK),
-    # About all of the caller's tenant, whoever is named; listings of what a foreign agent has are empty.
+    # About all of the caller's tenant, whoever is named.
     **dict.fromkeys(
         (
             *("ListAgents", "ListJobs", "WatchJobs", "GetStatus", "GetIndexStatus", "ListApiKeys"),
             *("ListApiKeyChanges", "ListSettingsChanges", "GetDataFlowReport", "ListSchedules"),
             *("GetLimits", "GetModelSpend"),
-            *("TriggerSchedule", "UpdateSchedule", "RebuildDocuments", "ListReflections", "ListGoals"),
-            *("ListLearnings", "RunConsolidation", "ListConsolidationRuns", "ListGraphBranches"),
-            *("ListMergeProposals", "GetDerivedProgress"),
+            *("TriggerSchedule", "UpdateSchedule"),
         ),
         OK,
     ),

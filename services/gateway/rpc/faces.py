@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing, suppress
-from typing import Any
+from functools import partial
+from typing import Any, Final
 
 import grpc
 from google.protobuf.descriptor import MethodDescriptor, ServiceDescriptor
@@ -15,6 +16,7 @@ from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
 from palimpsest.derived.v1 import derived_pb2
 from palimpsest.documents.v1 import documents_pb2
+from palimpsest.episodic.v1 import episodic_pb2
 from palimpsest.graph.v1 import graph_pb2
 from palimpsest.history.v1 import history_pb2
 from palimpsest.insight.v1 import insight_pb2
@@ -27,6 +29,16 @@ from services.gateway.app.searching import search_documents
 from services.gateway.app.watching import count_indexed, watch_conversation
 from services.kit.errors import DeadlineExceeded, DependencyDown
 from services.kit.serving import Face, roles_of
+
+LISTS: Final = frozenset(
+    {
+        *("GetDerivedProgress", "ListReflections", "ListGoals", "ListLearnings", "ListConsolidationRuns"),
+        *("ListGraphBranches", "ListMergeProposals"),
+    }
+)
+"""Of what is derived for an agent. The Compactor keeps no agents; of a missing one it has nothing."""
+WORK: Final = frozenset({"RunConsolidation", "RebuildDocuments"})
+"""Likewise done for an agent, whether or not there is one."""
 
 
 def passed_on(descriptor: ServiceDescriptor, stub: Any) -> Face:
@@ -99,15 +111,54 @@ class _Search:
         return await search_documents(self._backends, request)
 
 
+class _Derived:
+    """A stub of the Compactor's that tells an agent of whom nothing is derived from one that is not there."""
+
+    def __init__(self, stub: Any, backends: Backends) -> None:
+        self._stub = stub
+        self._backends = backends
+
+    def __getattr__(self, method: str) -> Any:
+        call = getattr(self._stub, method)
+        if method in LISTS:
+            return partial(self._listed, call)
+        return partial(self._worked, call) if method in WORK else call
+
+    async def _listed(self, call: Callable[[Any], Any], request: Any) -> Message:
+        """Only what is empty costs another call, so that what is there can be read without Episodic."""
+        answer: Message = await call(request)
+        if not answer.ListFields():
+            await self._check(request.agent_id)
+        return answer
+
+    async def _worked(self, call: Callable[[Any], Any], request: Any) -> Message:
+        if request.agent_id:
+            await self._check(request.agent_id)
+        answer: Message = await call(request)
+        return answer
+
+    async def _check(self, agent_id: str) -> None:
+        """Raises NotFound."""
+        await self._backends.episodic.GetAgent(episodic_pb2.GetAgentRequest(agent_id=agent_id))
+
+
 def faces(backends: Backends) -> tuple[Face, ...]:
     """The services that applications call."""
     return (
         passed_on(history_pb2.DESCRIPTOR.services_by_name["HistoryService"], _History(backends)),
         passed_on(working_pb2.DESCRIPTOR.services_by_name["WorkingMemoryService"], backends.working),
         passed_on(state_pb2.DESCRIPTOR.services_by_name["StateService"], backends.state),
-        passed_on(derived_pb2.DESCRIPTOR.services_by_name["DerivedWorkService"], backends.derived),
-        passed_on(documents_pb2.DESCRIPTOR.services_by_name["DocumentsService"], backends.documents),
-        passed_on(insight_pb2.DESCRIPTOR.services_by_name["InsightService"], backends.insights),
-        passed_on(graph_pb2.DESCRIPTOR.services_by_name["GraphService"], backends.graph),
+        passed_on(
+            derived_pb2.DESCRIPTOR.services_by_name["DerivedWorkService"],
+            _Derived(backends.derived, backends),
+        ),
+        passed_on(
+            documents_pb2.DESCRIPTOR.services_by_name["DocumentsService"],
+            _Derived(backends.documents, backends),
+        ),
+        passed_on(
+            insight_pb2.DESCRIPTOR.services_by_name["InsightService"], _Derived(backends.insights, backends)
+        ),
+        passed_on(graph_pb2.DESCRIPTOR.services_by_name["GraphService"], _Derived(backends.graph, backends)),
         passed_on(search_pb2.DESCRIPTOR.services_by_name["SearchService"], _Search(backends)),
     )

@@ -36,7 +36,9 @@ class DerivedWorkServiceStub:
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> DerivedWorkServiceAsyncStub: ...
     GetDerivedProgress: _grpc.UnaryUnaryMultiCallable[_derived_pb2.GetDerivedProgressRequest, _derived_pb2.GetDerivedProgressResponse]
-    """Tells up to which message conversations are derived, by kind of work. Errors: INVALID_FIELD."""
+    """Tells up to which message conversations are derived, by kind of work. Errors: INVALID_FIELD,
+    RESOURCE_NOT_FOUND (the agent).
+    """
     ListSchedules: _grpc.UnaryUnaryMultiCallable[_derived_pb2.ListSchedulesRequest, _derived_pb2.ListSchedulesResponse]
     """Lists the schedules of the deployment. Errors: none of its own."""
     TriggerSchedule: _grpc.UnaryUnaryMultiCallable[_derived_pb2.TriggerScheduleRequest, _derived_pb2.TriggerScheduleResponse]
@@ -56,7 +58,9 @@ class DerivedWorkServiceAsyncStub(DerivedWorkServiceStub):
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     GetDerivedProgress: _aio.UnaryUnaryMultiCallable[_derived_pb2.GetDerivedProgressRequest, _derived_pb2.GetDerivedProgressResponse]  # type: ignore[assignment]
-    """Tells up to which message conversations are derived, by kind of work. Errors: INVALID_FIELD."""
+    """Tells up to which message conversations are derived, by kind of work. Errors: INVALID_FIELD,
+    RESOURCE_NOT_FOUND (the agent).
+    """
     ListSchedules: _aio.UnaryUnaryMultiCallable[_derived_pb2.ListSchedulesRequest, _derived_pb2.ListSchedulesResponse]  # type: ignore[assignment]
     """Lists the schedules of the deployment. Errors: none of its own."""
     TriggerSchedule: _aio.UnaryUnaryMultiCallable[_derived_pb2.TriggerScheduleRequest, _derived_pb2.TriggerScheduleResponse]  # type: ignore[assignment]
@@ -79,7 +83,9 @@ class DerivedWorkServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _derived_pb2.GetDerivedProgressRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_derived_pb2.GetDerivedProgressResponse, _abc.Awaitable[_derived_pb2.GetDerivedProgressResponse]]:
-        """Tells up to which message conversations are derived, by kind of work. Errors: INVALID_FIELD."""
+        """Tells up to which message conversations are derived, by kind of work. Errors: INVALID_FIELD,
+        RESOURCE_NOT_FOUND (the agent).
+        """
 
     @_abc_1.abstractmethod
     def ListSchedules(

@@ -37,7 +37,9 @@ class GraphServiceStub:
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> GraphServiceAsyncStub: ...
     ListGraphBranches: _grpc.UnaryUnaryMultiCallable[_graph_pb2.ListGraphBranchesRequest, _graph_pb2.ListGraphBranchesResponse]
-    """Lists branches by slug; those that were merged into others are left out. Errors: INVALID_PAGE_TOKEN."""
+    """Lists branches by slug; those that were merged into others are left out. Errors: RESOURCE_NOT_FOUND (the
+    agent), INVALID_PAGE_TOKEN.
+    """
     GetGraphBranch: _grpc.UnaryUnaryMultiCallable[_graph_pb2.GetGraphBranchRequest, _graph_pb2.GetGraphBranchResponse]
     """Reads a branch, and what was done to it. Errors: RESOURCE_NOT_FOUND."""
     ListBranchConversations: _grpc.UnaryUnaryMultiCallable[_graph_pb2.ListBranchConversationsRequest, _graph_pb2.ListBranchConversationsResponse]
@@ -66,7 +68,9 @@ class GraphServiceStub:
     conversation in it), STATE_CONFLICT (the name is taken), DEPENDENCY_DOWN.
     """
     ListMergeProposals: _grpc.UnaryUnaryMultiCallable[_graph_pb2.ListMergeProposalsRequest, _graph_pb2.ListMergeProposalsResponse]
-    """Lists pairs of branches that may be the same, newest first. Errors: INVALID_PAGE_TOKEN."""
+    """Lists pairs of branches that may be the same, newest first. Errors: RESOURCE_NOT_FOUND (the agent),
+    INVALID_PAGE_TOKEN.
+    """
     ResolveMergeProposal: _grpc.UnaryUnaryMultiCallable[_graph_pb2.ResolveMergeProposalRequest, _graph_pb2.ResolveMergeProposalResponse]
     """Accepts or rejects a proposal. A rejected pair is not proposed again. Errors: RESOURCE_NOT_FOUND,
     STATE_CONFLICT (it was resolved otherwise).
@@ -87,7 +91,9 @@ class GraphServiceAsyncStub(GraphServiceStub):
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     ListGraphBranches: _aio.UnaryUnaryMultiCallable[_graph_pb2.ListGraphBranchesRequest, _graph_pb2.ListGraphBranchesResponse]  # type: ignore[assignment]
-    """Lists branches by slug; those that were merged into others are left out. Errors: INVALID_PAGE_TOKEN."""
+    """Lists branches by slug; those that were merged into others are left out. Errors: RESOURCE_NOT_FOUND (the
+    agent), INVALID_PAGE_TOKEN.
+    """
     GetGraphBranch: _aio.UnaryUnaryMultiCallable[_graph_pb2.GetGraphBranchRequest, _graph_pb2.GetGraphBranchResponse]  # type: ignore[assignment]
     """Reads a branch, and what was done to it. Errors: RESOURCE_NOT_FOUND."""
     ListBranchConversations: _aio.UnaryUnaryMultiCallable[_graph_pb2.ListBranchConversationsRequest, _graph_pb2.ListBranchConversationsResponse]  # type: ignore[assignment]
@@ -116,7 +122,9 @@ class GraphServiceAsyncStub(GraphServiceStub):
     conversation in it), STATE_CONFLICT (the name is taken), DEPENDENCY_DOWN.
     """
     ListMergeProposals: _aio.UnaryUnaryMultiCallable[_graph_pb2.ListMergeProposalsRequest, _graph_pb2.ListMergeProposalsResponse]  # type: ignore[assignment]
-    """Lists pairs of branches that may be the same, newest first. Errors: INVALID_PAGE_TOKEN."""
+    """Lists pairs of branches that may be the same, newest first. Errors: RESOURCE_NOT_FOUND (the agent),
+    INVALID_PAGE_TOKEN.
+    """
     ResolveMergeProposal: _aio.UnaryUnaryMultiCallable[_graph_pb2.ResolveMergeProposalRequest, _graph_pb2.ResolveMergeProposalResponse]  # type: ignore[assignment]
     """Accepts or rejects a proposal. A rejected pair is not proposed again. Errors: RESOURCE_NOT_FOUND,
     STATE_CONFLICT (it was resolved otherwise).
@@ -140,7 +148,9 @@ class GraphServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _graph_pb2.ListGraphBranchesRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_graph_pb2.ListGraphBranchesResponse, _abc.Awaitable[_graph_pb2.ListGraphBranchesResponse]]:
-        """Lists branches by slug; those that were merged into others are left out. Errors: INVALID_PAGE_TOKEN."""
+        """Lists branches by slug; those that were merged into others are left out. Errors: RESOURCE_NOT_FOUND (the
+        agent), INVALID_PAGE_TOKEN.
+        """
 
     @_abc_1.abstractmethod
     def GetGraphBranch(
@@ -217,7 +227,9 @@ class GraphServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _graph_pb2.ListMergeProposalsRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_graph_pb2.ListMergeProposalsResponse, _abc.Awaitable[_graph_pb2.ListMergeProposalsResponse]]:
-        """Lists pairs of branches that may be the same, newest first. Errors: INVALID_PAGE_TOKEN."""
+        """Lists pairs of branches that may be the same, newest first. Errors: RESOURCE_NOT_FOUND (the agent),
+        INVALID_PAGE_TOKEN.
+        """
 
     @_abc_1.abstractmethod
     def ResolveMergeProposal(
