@@ -73,10 +73,8 @@ async def build(
         models=models,
         clock=clock,
     )
-    prompting = Prompting(
-        ServiceSources(backends),
-        counters={model: load_counter(path) for model, path in settings.tokenizers.items()},
-    )
+    counters = {model: load_counter(path) for model, path in settings.tokenizers.items()}
+    prompting = Prompting(ServiceSources(backends), counters=counters)
     stack.push_async_callback(prompting.settle)
     tools = GatewayTools(backends, problems)
     chats = await wire_chats(
@@ -85,6 +83,7 @@ async def build(
         backends,
         stack,
         prompting=prompting,
+        counters=counters,
         tenants=tenant_settings,
         models=models,
         clock=clock,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
@@ -33,6 +33,7 @@ from services.kit.policy import Bounded, DataFlow, Gate
 from services.kit.serving import Face, background
 from services.kit.sql import SqlDatabase
 from services.kit.times import Clock
+from services.kit.tokens import TokenCounter
 
 NAME = "gateway"
 CHAT, ANSWER = "chat", "answer"
@@ -68,13 +69,14 @@ async def wire_chats(
     stack: AsyncExitStack,
     *,
     prompting: Prompting,
+    counters: Mapping[str, TokenCounter],
     tenants: TenantSettings,
     models: ModelSettings,
     clock: Clock,
     budget: ModelBudget,
     tools: Tools,
 ) -> Chats:
-    """Chats run until `stack` is left; then they are cut off and stored."""
+    """Chats run until `stack` is left; then they are cut off and stored. `counters`: see Prompting."""
     leases = SqlTurnLeases(database)
     if not settings.database_url.get_secret_value():
         await leases.clear()  # a file has one owner, which is this process: its former self holds nothing
@@ -108,6 +110,7 @@ async def wire_chats(
         leave=Gate(policies, refusals, ANSWER).check,
         describe=described,
         max_tokens=settings.chat_max_tokens,
+        counters=counters,
     )
     servicer = ChatServicer(chatting, answering, rounds=settings.chat_rounds)
     return Chats(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from types import MappingProxyType
 from typing import TypeAlias
 
 from palimpsest.common.v1 import recall_pb2
@@ -17,6 +18,7 @@ from services.gateway.app import recalling
 from services.gateway.app.backends import Backends
 from services.gateway.app.chat_ports import ChatModel, Leave
 from services.gateway.app.limit_ports import ModelBudget
+from services.gateway.app.prompting import counted
 from services.gateway.domain.citations import INSTRUCTION, checked, interleaved, shown_evidence
 from services.gateway.domain.turns import NO_USAGE
 from services.kit.context import current_principal
@@ -25,6 +27,7 @@ from services.kit.fences import plain
 from services.kit.models.errors import ModelUnavailable
 from services.kit.models.recording import UsageRecorder
 from services.kit.models.types import Completion, Message, Tier, Usage
+from services.kit.tokens import TokenCounter, estimate_tokens
 
 Hit: TypeAlias = recall_pb2.MemoryHit | memories_pb2.MessageHit | search_pb2.DocumentHit
 
@@ -97,8 +100,10 @@ class Answering:
         leave: Leave,
         describe: Callable[[Hit], tuple[str, str]],
         max_tokens: int,
+        counters: Mapping[str, TokenCounter] = MappingProxyType({}),
     ) -> None:
-        """`describe` gives a piece of evidence as text: who and when, and what."""
+        """`describe` gives a piece of evidence as text: who and when, and what; `counters` are exact
+        tokenizers by model (E-10)."""
         self._backends = backends
         self._model = model
         self._budget = budget
@@ -106,6 +111,7 @@ class Answering:
         self._leave = leave
         self._describe = describe
         self._max_tokens = max_tokens
+        self._counters = counters
 
     async def answer(self, question: Question, remaining: float | None) -> Reply:
         """Raises NotFound, InvalidField, DependencyDown. `remaining`: seconds until the caller's deadline."""
@@ -113,7 +119,9 @@ class Answering:
         reason = await self._refusal(question, evidence)
         if reason is not NoText.THERE_IS:
             return Reply(evidence=evidence, no_text=reason)
-        written, count = shown_evidence([self._describe(hit) for hit in evidence.hits])
+        tokens = self._counters.get(self._model.name(question.tier), estimate_tokens)
+        pieces = [self._describe(hit) for hit in evidence.hits]
+        written, count = await counted(tokens, lambda: shown_evidence(pieces, count=tokens))
         messages = [
             Message(role="system", text=INSTRUCTION),
             Message(role="user", text=f"{written}\n\nQuestion: {plain(question.query)}"),

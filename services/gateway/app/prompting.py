@@ -137,9 +137,7 @@ class Prompting:
             resumed=resumed,
         )
         plain = Ingredients(system_prompt=view.system_prompt, message=message, author=author)
-        split = await _counted(
-            count, lambda: shares(view.system_prompt, author, message, budget, count=count)
-        )
+        split = await counted(count, lambda: shares(view.system_prompt, author, message, budget, count=count))
         found, gathered = await asyncio.gather(
             self._sources.find(agent_id, conversation_id, view.contact_ids, message, wait_for),
             self._gather(asked, plain, split),
@@ -150,7 +148,7 @@ class Prompting:
             memories=found.memories,
             documents=found.documents,
         )
-        prompt = await _counted(
+        prompt = await counted(
             count,
             lambda: assemble(parts, budget, count=count, standing=gathered.layers, window=gathered.window),
         )
@@ -179,7 +177,7 @@ class Prompting:
             attractor_version=told.version,
             working=asked.left(working),
         )
-        layers = await _counted(count, lambda: standing_layers(parts, split, count=count))
+        layers = await counted(count, lambda: standing_layers(parts, split, count=count))
         used = (layer.tokens for layer in layers)
         room = max(LEAST_HISTORY_TOKENS, split.history(*used, retrieves=False))
         history = asked.before(
@@ -189,7 +187,7 @@ class Prompting:
             parts=replace(parts, history=history),
             layers=layers,
             # Written while recall is still busy.
-            window=await _counted(count, lambda: Window(history, count=count)),
+            window=await counted(count, lambda: Window(history, count=count)),
             failures=(*standing.failures, *told.failures, *rolling.failures),
         )
 
@@ -200,6 +198,6 @@ class Prompting:
         return await self._sources.rolling(agent_id, conversation_id)
 
 
-async def _counted(count: TokenCounter, work: Callable[[], T]) -> T:
-    """Work that counts tokens: a tokenizer takes long enough for other calls to have to wait meanwhile."""
+async def counted(count: TokenCounter, work: Callable[[], T]) -> T:
+    """What counts by `count`: a tokenizer takes long enough for other calls to have to wait meanwhile."""
     return work() if count is estimate_tokens else await asyncio.to_thread(work)

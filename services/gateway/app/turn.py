@@ -209,6 +209,7 @@ class Turn:
             budget=ask.budget,
             wait_for=(),  # waited for before the conversation was taken
             resumed=Resumed(message_id=ask.ids.user, turn_id=ask.ids.turn) if stored else None,
+            model=parts.model.name(ask.tier),
         )
         await parts.store.put_user(ask)
         await self.events.put(_started(ask, assembled, self._unindexed))

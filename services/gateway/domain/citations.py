@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from services.gateway.domain.turns import shortened
 from services.kit.fences import RULE, fenced
-from services.kit.tokens import estimate_tokens
+from services.kit.tokens import TokenCounter, estimate_tokens
 
 EVIDENCE_CHARACTERS = 1500
 """G-8: of one piece of evidence, for the model."""
@@ -41,13 +41,15 @@ def interleaved(lengths: Sequence[int]) -> list[tuple[int, int]]:
     return sorted(places, key=lambda place: (-1 / (FUSION_K + place[1] + 1), place[0]))
 
 
-def shown_evidence(pieces: Sequence[tuple[str, str]]) -> tuple[str, int]:
+def shown_evidence(
+    pieces: Sequence[tuple[str, str]], *, count: TokenCounter = estimate_tokens
+) -> tuple[str, int]:
     """Pieces (who and when, what) as numbered fences, and how many of them fit, from the first on."""
     written: list[str] = []
     spent = 0
     for number, (head, text) in enumerate(pieces, 1):
         block = fenced(f"evidence [{number}] {head}", shortened(text, EVIDENCE_CHARACTERS))
-        spent += estimate_tokens(block)
+        spent += count(block)
         if spent > EVIDENCE_TOKENS and written:
             break
         written.append(block)
