@@ -10,6 +10,7 @@ import pytest
 import pytest_asyncio
 from palimpsest.chat.v1 import chat_pb2 as pb
 from palimpsest.gateway.v1 import conversations_pb2, memories_pb2
+from palimpsest.history.v1 import history_pb2
 
 from services.kit.fences import END
 from tests.integration.chat_suite import (
@@ -56,7 +57,9 @@ async def test_a_turn_streams_and_is_stored(suite: ChatSuite) -> None:
     end = told[-1].finished
     assert (words(answer), answer.id, answer.parent_id) == ("fish", end.assistant_message_id, user.id)
     assert (end.usage.calls, end.usage.input_tokens, end.usage.output_tokens) == (1, 21, 4)
-    assert end.model == "scripted-1"
+    assert end.model == "scripted-1", "as the endpoint calls it"
+    usage = await suite.stub.GetUsage(history_pb2.GetUsageRequest(agent_id=AGENT, conversation_id=place))
+    assert [row.model for row in usage.rows] == ["asked-1"], "as the settings do"
     assert end.first_token.ToNanoseconds() > 0
     assert end.token.messages.sequence == answer.sequence
     assert not end.HasField("interruption")

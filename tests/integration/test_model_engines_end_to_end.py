@@ -88,9 +88,7 @@ class Suite:
         async with asyncio.timeout(20):
             while True:
                 rows = (await self.history.GetUsage(history_pb2.GetUsageRequest(agent_id=AGENT))).rows
-                assert {(row.tier, row.model, row.estimated_calls) for row in rows} == {
-                    ("fast", "scripted-1", 0)
-                }
+                assert {(row.tier, row.model, row.estimated_calls) for row in rows} == {("fast", "small", 0)}
                 found = {row.conversation_id: row.calls for row in rows}
                 if found.get("", 0) >= outside:
                     return found

@@ -238,7 +238,7 @@ async def test_the_model_is_given_the_query_and_its_answer_is_bounded(
     assert (system["role"], user) == ("system", {"role": "user", "content": QUERY})
     assert QUERY not in system["content"]
     assert endpoint.asked[0]["temperature"] == 0
-    assert endpoint.used == [(Tier.FAST, "small-1", Usage(calls=1, input_tokens=90, output_tokens=7))]
+    assert endpoint.used == [(Tier.FAST, "small", Usage(calls=1, input_tokens=90, output_tokens=7))]
 
 
 async def test_a_model_without_an_answer_is_a_failure_and_its_cost_is_told(

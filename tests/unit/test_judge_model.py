@@ -98,8 +98,8 @@ async def test_the_models_probabilities_are_the_verdict_and_name_it(bench: Bench
     assert judged.verdict == Verdict(replaces=0.93, contradicts=0.1, reason="model")
     assert judged.judge == NAME
     assert bench.asked_policy == [(OPEN, AGENT)]
-    ((tier, _, usage),) = bench.used
-    assert (tier, usage) == (Tier.FAST, Usage(calls=1, input_tokens=200, output_tokens=12))
+    ((tier, name, usage),) = bench.used
+    assert (tier, name, usage) == (Tier.FAST, "small", Usage(calls=1, input_tokens=200, output_tokens=12))
 
 
 async def test_the_statements_go_as_data_and_only_there(bench: Bench) -> None:

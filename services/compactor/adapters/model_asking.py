@@ -97,12 +97,14 @@ class Asker:
             raise NoAnswer(DATA_FLOW) from None
         except ModelUnavailable as error:
             self._patience.failed(error)
-            await self._record(about, error.model, error.usage)
+            await self._record(about, error.usage)
             raise NoAnswer(error.cause.value) from None
         self._patience.answered()
-        await self._record(about, made.model, made.usage)
+        await self._record(about, made.usage)
         return made.value
 
-    async def _record(self, about: About, model: str, usage: Usage) -> None:
+    async def _record(self, about: About, usage: Usage) -> None:
+        """By the settings' name of the model: an endpoint's own would make a row for each that it says."""
         self._metrics.used(Tier.FAST, usage)
-        await self._usage.record(about.agent_id, about.conversation_id, Tier.FAST, model, usage)
+        name = self._client.name(Tier.FAST)
+        await self._usage.record(about.agent_id, about.conversation_id, Tier.FAST, name, usage)

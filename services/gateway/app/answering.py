@@ -133,9 +133,9 @@ class Answering:
                 question.tier, messages, max_tokens=self._max_tokens, temperature=0.0, deadline=deadline
             )
         except ModelUnavailable as error:
-            await self._spend(question, error.model, error.usage)
+            await self._spend(question, error.usage)
             return Reply(evidence=evidence, no_text=NoText.MODEL_FAILED, usage=error.usage, model=error.model)
-        await self._spend(question, made.model, made.usage)
+        await self._spend(question, made.usage)
         return _reply(evidence, made, count)
 
     async def _recall(self, question: Question) -> Evidence:
@@ -227,8 +227,10 @@ class Answering:
             return NoText.LIMIT_EXCEEDED
         return NoText.THERE_IS
 
-    async def _spend(self, question: Question, model: str, usage: Usage) -> None:
+    async def _spend(self, question: Question, usage: Usage) -> None:
+        """By the settings' name of the model: an endpoint's own would make a row for each that it says."""
         if usage.calls:
+            model = self._model.name(question.tier)
             await self._usage.record(question.agent_id, question.conversation_id, question.tier, model, usage)
             await self._budget.charge(question.tier, usage)
 

@@ -36,7 +36,7 @@ class ChatModel(Protocol):
         """Whether what is sent to it leaves the operator's machines."""
 
     def name(self, tier: Tier) -> str:
-        """What the tier's model is called, where its endpoint hasn't said."""
+        """What the settings call the tier's model. Raises ModelUnavailable for a tier without one."""
 
     async def complete(
         self,

@@ -79,11 +79,11 @@ class Asking:
             end = await self._stream(messages, tools, events)
         except ModelUnavailable as error:
             self._open = None
-            await self._spend(error.model, error.usage)
+            await self._spend(error.usage)
             raise
         self._open = None
         self.model = end.model
-        await self._spend(end.model, end.usage)
+        await self._spend(end.usage)
         calls = end.calls if tools else ()  # a model may call what it was not offered
         if not self._said and not calls:
             raise ModelUnavailable(ModelCause.EMPTY)
@@ -103,7 +103,7 @@ class Asking:
             input_tokens=sum(estimate_tokens(message.text) for message in messages),
             output_tokens=estimate_tokens(self.said),
         )
-        await self._spend(self.model or self._model.name(self._ask.tier), usage)
+        await self._spend(usage)
 
     async def _stream(self, messages: Sequence[Message], tools: Sequence[Tool], events: Events) -> StreamEnd:
         stream = self._model.stream(self._ask.tier, messages, max_tokens=self._max_tokens, tools=tools)
@@ -118,10 +118,12 @@ class Asking:
                     return delta.end
         raise ModelUnavailable(ModelCause.CUT)
 
-    async def _spend(self, model: str, usage: Usage) -> None:
+    async def _spend(self, usage: Usage) -> None:
+        """By the settings' name of the model: an endpoint's own would make a row for each that it says."""
         self.usage += usage
         if not usage.calls:
             return
-        place = self._ask.place
-        await self._recorder.record(place.agent_id, place.conversation_id, self._ask.tier, model, usage)
-        await self._budget.charge(self._ask.tier, usage)
+        place, tier = self._ask.place, self._ask.tier
+        name = self._model.name(tier)
+        await self._recorder.record(place.agent_id, place.conversation_id, tier, name, usage)
+        await self._budget.charge(tier, usage)

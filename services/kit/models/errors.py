@@ -76,7 +76,7 @@ class ModelUnavailable(DependencyDown):
         self.usage = usage or Usage()
         """What the useless answers cost all the same (E-11)."""
         self.model = ""
-        """Which model it was, as the settings name it, for the record of its usage."""
+        """Which model it was, as the settings name it."""
         self.status = status
         """Of the endpoint's HTTP answer, if it was the reason."""
 

@@ -12,7 +12,7 @@ from services.kit.models.errors import Cause, ModelUnavailable
 from services.kit.models.patience import Patience
 from services.kit.models.recording import Used
 from services.kit.models.settings import ModelSettings
-from services.kit.models.types import Message, Tier
+from services.kit.models.types import Message, Tier, Usage
 from services.kit.policy import Gate
 from services.memory.semantic.app.hyde import HYPOTHESIS_SHARE, Hyde
 
@@ -64,13 +64,17 @@ class ModelHypothesis:
         except ModelUnavailable as error:
             self._patience.failed(error)
             if error.usage.calls:
-                self._used(agent_id, Tier.FAST, error.model, error.usage)
+                self._spend(agent_id, error.usage)
             if error.cause is Cause.TIMEOUT:
                 raise TimeoutError from None
             raise
         self._patience.answered()
-        self._used(agent_id, Tier.FAST, made.model, made.usage)
+        self._spend(agent_id, made.usage)
         return made.text[:MAX_CHARACTERS]
+
+    def _spend(self, agent_id: str, usage: Usage) -> None:
+        """By the settings' name of the model: an endpoint's own would make a row for each that it says."""
+        self._used(agent_id, Tier.FAST, self._client.name(Tier.FAST), usage)
 
 
 def open_hyde(

@@ -20,7 +20,7 @@ from services.kit.models.errors import ModelUnavailable
 from services.kit.models.patience import Patience
 from services.kit.models.recording import Used
 from services.kit.models.settings import ModelSettings
-from services.kit.models.types import Message, Tier
+from services.kit.models.types import Message, Tier, Usage
 from services.kit.policy import Gate, Leave
 from services.memory.semantic.app.judging import DeterministicJudge, Judge, Judged
 from services.memory.semantic.domain.judging import askable
@@ -123,15 +123,19 @@ class ModelJudge:
         except ModelUnavailable as error:
             self._patience.failed(error)
             if error.usage.calls:
-                self._used(agent_id, Tier.FAST, error.model, error.usage)
+                self._spend(agent_id, error.usage)
             raise
         self._patience.answered()
-        self._used(agent_id, Tier.FAST, made.model, made.usage)
+        self._spend(agent_id, made.usage)
         return Verdict(
             replaces=float(made.value["replaces"]),
             contradicts=float(made.value["contradicts"]),
             reason="model",
         )
+
+    def _spend(self, agent_id: str, usage: Usage) -> None:
+        """By the settings' name of the model: an endpoint's own would make a row for each that it says."""
+        self._used(agent_id, Tier.FAST, self._client.name(Tier.FAST), usage)
 
 
 def _over(until: float | None) -> bool:
