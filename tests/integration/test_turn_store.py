@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from tests.integration.history_service import Replica, replicas
 
 PLACE = Place(tenant="acme", agent_id="a", conversation_id="c")
 ASK = Ask(place=PLACE, request_id="r", text="What?", author="", tier=Tier.STANDARD, rounds=8, budget=0)
+NEXT = replace(ASK, request_id="next", text="And then?")
 ROUND = Round(
     number=1,
     text="Let me see.",
@@ -43,6 +44,10 @@ class Bench:
 
     async def ours(self) -> bool:
         return True
+
+    async def ask(self, ask: Ask, ours: Any = None) -> None:
+        with act_as(WRITER):
+            await self.turns.put_user(ask, ours or self.ours)
 
     async def finish(self, answer: str, rounds: Sequence[Round] = (), ours: Any = None) -> Any:
         with act_as(WRITER):
@@ -68,9 +73,9 @@ async def bench(
         behind["working"] = working_pb2_grpc.WorkingMemoryServiceStub(one.channel)
         with act_as(WRITER):
             await one.say("first")
-            turns = EpisodicTurns(Backends(**behind))
-            await turns.put_user(ASK)
-            yield Bench(one, turns)
+            bench = Bench(one, EpisodicTurns(Backends(**behind)))
+            await bench.ask(ASK)
+            yield bench
 
 
 USER, ANSWER = ASK.ids.user, ASK.ids.answer
@@ -148,3 +153,36 @@ async def test_a_round_comes_back_as_it_was_saved(bench: Bench) -> None:
     assert stored is not None
     assert (stored.answer, stored.interruption) == ("", Cause.STOPPED)
     assert resources_pb2.INTERRUPTION_CAUSE_STOPPED == Cause.STOPPED
+
+
+async def test_a_process_that_stood_still_stores_no_question_once_another_turn_has_begun(
+    bench: Bench,
+) -> None:
+    """G-4: nobody would answer it, and the turn that runs would stand above a question it never saw."""
+    asked = 0
+
+    async def ours() -> bool:
+        nonlocal asked
+        asked += 1
+        if asked == 1:
+            await bench.others.say("next-turn")
+        return asked == 1
+
+    with pytest.raises(TurnRunning):
+        await bench.ask(NEXT, ours)
+    with act_as(WRITER):
+        assert await bench.path() == ("next-turn", [("first", ""), (USER, "first"), ("next-turn", USER)])
+
+
+async def test_a_question_comes_after_what_others_stored_while_the_turn_is_its_own(bench: Bench) -> None:
+    """The control of the one above; again is no change."""
+
+    async def ours() -> bool:
+        await bench.others.say("more")
+        return True
+
+    for _ in range(2):
+        await bench.ask(NEXT, ours)
+    with act_as(WRITER):
+        leaf, stored = await bench.path()
+    assert (leaf, stored[2:]) == (NEXT.ids.user, [("more", USER), (NEXT.ids.user, "more")])

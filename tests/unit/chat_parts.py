@@ -147,7 +147,9 @@ class FakeStore:
             sequence=7,
         )
 
-    async def put_user(self, ask: Ask) -> None:
+    async def put_user(self, ask: Ask, ours: Callable[[], Awaitable[bool]]) -> None:
+        if not await ours():
+            raise TurnRunning
         if ask.request_id not in self.turns:
             self.turns[ask.request_id] = Kept(ask)
             self.order.append(ask.request_id)

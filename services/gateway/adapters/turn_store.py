@@ -32,7 +32,7 @@ from services.kit.errors import DependencyDown, Exists, FieldProblem, NotFound, 
 OTHER_MESSAGE = "this request id was used with another message"
 ENDED_ELSEWHERE = "another process ended this turn; the same request tells its answer"
 PLACES_TRIED = 16
-"""How often an answer's place is looked for while others store messages; then it is the end of the path."""
+"""How often a message's place is looked for while others store messages; then it is the end of the path."""
 ANY_WORD = "x"
 
 
@@ -70,14 +70,24 @@ class EpisodicTurns:
         except DependencyDown:  # the prompt says so
             return ()
 
-    async def put_user(self, ask: Ask) -> None:
-        """See the port."""
+    async def put_user(self, ask: Ask, ours: Callable[[], Awaitable[bool]]) -> None:
+        """See the port. The parent is the fence, as that of an answer: see `finish`."""
         message = common.NewMessage(
             id=ask.ids.user,
             role=common.ROLE_USER,
             author=ask.author,
             parts=[common.Part(text=ask.text)],
         )
+        parent: str | None = await self._leaf(ask)
+        for _ in range(PLACES_TRIED):
+            await _check(ours)
+            try:
+                await self._append(ask, [message], parent)
+            except ParentConflict:
+                stored = ask.ids.user in await self._messages(ask)
+                parent = None if stored else await self._leaf(ask)
+                continue
+            return
         await self._append(ask, [message], None)
 
     async def rounds(self, ask: Ask) -> tuple[Round, ...]:
@@ -127,8 +137,7 @@ class EpisodicTurns:
         messages.append(_answer(ask, answer, interruption))
         parent, aside = ask.ids.user, False
         for _ in range(PLACES_TRIED):
-            if not await ours():
-                raise TurnRunning(TAKEN_OVER, retry_after=RETRY_AFTER_SECONDS)
+            await _check(ours)
             try:
                 return await self._append(ask, messages, parent, aside=aside)
             except (ParentConflict, Exists):
@@ -196,6 +205,12 @@ class EpisodicTurns:
             )
         )
         return response.token
+
+
+async def _check(ours: Callable[[], Awaitable[bool]]) -> None:
+    """Raises TurnRunning."""
+    if not await ours():
+        raise TurnRunning(TAKEN_OVER, retry_after=RETRY_AFTER_SECONDS)
 
 
 def struct(arguments: Any) -> dict[str, Any]:

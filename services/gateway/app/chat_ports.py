@@ -82,10 +82,10 @@ class TurnStore(Protocol):
     async def indexed(self, ask: Ask) -> tuple[object, ...]:
         """Waits, within the deadline, for what the ask waits for; returns what was waited for in vain."""
 
-    async def put_user(self, ask: Ask) -> None:
-        """Stores the user's message at the end of the active path, once.
+    async def put_user(self, ask: Ask, ours: Callable[[], Awaitable[bool]]) -> None:
+        """Stores the user's message at the end of the active path, once, while the turn is `ours`.
 
-        Raises Exists where the turn's message is another one.
+        Raises Exists where the turn's message is another one, TurnRunning where the turn is not ours.
         """
 
     async def rounds(self, ask: Ask) -> tuple[Round, ...]:

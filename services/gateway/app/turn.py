@@ -147,7 +147,7 @@ class Turn:
             failure: Exception | None = None
             complete = False
             try:
-                complete = await self._within_time(self._work())
+                complete = await self._within_time(self._work(taking.result()))
             except Exception as error:  # noqa: BLE001 - whatever it is, what was said is stored
                 failure = error
                 if not isinstance(error, PalimpsestError):
@@ -194,7 +194,7 @@ class Turn:
     async def _found(self) -> Stored | None:
         return await self._parts.store.find(self._ask) if self._retry else None
 
-    async def _work(self) -> None:
+    async def _work(self, lease: Lease) -> None:
         ask, parts = self._ask, self._parts
         stored = await self._found()
         if await self._replay(stored):  # it was finished by the turn that was waited for
@@ -211,7 +211,7 @@ class Turn:
             resumed=Resumed(message_id=ask.ids.user, turn_id=ask.ids.turn) if stored else None,
             model=parts.model.name(ask.tier),
         )
-        await parts.store.put_user(ask)
+        await parts.store.put_user(ask, lease.ours)
         await self.events.put(_started(ask, assembled, self._unindexed))
         messages = [Message(role=ROLES[said.role], text=said.content) for said in assembled.prompt.openai]
         for round_ in await parts.store.rounds(ask) if stored else ():
