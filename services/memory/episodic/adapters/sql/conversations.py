@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Final
 
 from services.kit.errors import Exists, FieldProblem, NotFound
 from services.kit.sql import Row, Script, SqlDatabase, Value, execute, fetch, first
@@ -34,6 +35,9 @@ COLUMN_NAMES = (
     "forked_from_message",
 )
 COLUMNS = ", ".join(COLUMN_NAMES)
+MOST_SORTED: Final = 1_000
+"""Conversations that changed since a moment: so many are found by that and sorted, as a page may have. Of
+more, a page is soon found in the order of creation."""
 
 
 class SqlConversations:
@@ -70,7 +74,9 @@ class SqlConversations:
         after: int | None,
     ) -> Page[Conversation, int]:
         """By creation."""
-        return await self._database.read(lambda: _list(tenant, agent_id, chosen, newest_first, limit, after))
+        return await self._database.read(
+            lambda: listing(tenant, agent_id, chosen, newest_first, limit, after)
+        )
 
 
 def insert_conversation(tenant: str, new: Conversation) -> Script[tuple[Row, bool]]:
@@ -119,13 +125,16 @@ def conversation_row(key: ConversationKey, *, lock: bool = False) -> Script[Row]
     return row
 
 
-def _list(
+def listing(
     tenant: str, agent_id: str, chosen: ConversationFilter, newest_first: bool, limit: int, after: int | None
 ) -> Script[Page[Conversation, int]]:
+    """A page, in the order of creation. Raises NotFound."""
     yield from require_agent(tenant, agent_id)
-    where, arguments = "", list[Value]()
+    where, arguments, number = "", list[Value](), "number"
+    if chosen.changed_since is not None and (yield from _few(tenant, agent_id, chosen.changed_since)):
+        number = "+number"  # which no index has: that of the time is read
     if after is not None:
-        where += f" AND number {'<' if newest_first else '>'} ?"
+        where += f" AND {number} {'<' if newest_first else '>'} ?"
         arguments.append(after)
     if chosen.contact_id:
         final = yield from final_id(tenant, agent_id, chosen.contact_id)
@@ -136,7 +145,7 @@ def _list(
         arguments.append(chosen.changed_since)
     rows = yield from fetch(
         f"SELECT {COLUMNS} FROM conversations WHERE tenant = ? AND agent_id = ?{where}"
-        f" ORDER BY number{' DESC' if newest_first else ''} LIMIT ?",
+        f" ORDER BY {number}{' DESC' if newest_first else ''} LIMIT ?",
         tenant,
         agent_id,
         *arguments,
@@ -144,6 +153,19 @@ def _list(
     )
     last = rows[limit - 1]["number"] if len(rows) > limit else None
     return Page(items=[conversation_of(row) for row in rows[:limit]], last=last)
+
+
+def _few(tenant: str, agent_id: str, since: int) -> Script[bool]:
+    """Whether no more than MOST_SORTED of an agent changed since then."""
+    more = yield from first(
+        "SELECT 1 FROM conversations WHERE tenant = ? AND agent_id = ? AND update_time >= ?"
+        " ORDER BY update_time LIMIT 1 OFFSET ?",
+        tenant,
+        agent_id,
+        since,
+        MOST_SORTED,
+    )
+    return more is None
 
 
 def conversation_of(row: Row) -> Conversation:
