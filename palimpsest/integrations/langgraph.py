@@ -8,14 +8,14 @@ from datetime import UTC, datetime
 from typing import Any
 
 from palimpsest.client import AsyncClient
-from palimpsest.errors import NotFoundError, NotIndexedError
+from palimpsest.errors import NotFoundError, NotIndexedError, VersionConflictError
 from palimpsest.integrations import extra
 from palimpsest.integrations.bridge import Bridge
 from palimpsest.integrations.concurrent import MOST_CALLS, gathered
 from palimpsest.integrations.namespaces import labels, literal_head, matches, path_of
 from palimpsest.integrations.ranking import scores
 from palimpsest.integrations.recalling import shortened
-from palimpsest.integrations.store_items import WHOLE, item, record_id_of, search_item, statement
+from palimpsest.integrations.store_items import WHOLE, item, paths_of, record_id_of, search_item, statement
 from palimpsest.integrations.store_reads import by_id, firsts, listed
 from palimpsest.integrations.values import fits
 from palimpsest.models import Field, FieldType, FreshnessToken, MemoryHit, Record
@@ -117,11 +117,10 @@ class PalimpsestStore(BaseStore):
         """The record first, and of what goes last: what is found by its memory is read from its record."""
         path = path_of(op.namespace)
         record_id = record_id_of(path, op.key)
-        text = statement(op, self._fields)
-        if not text:
-            await self._forget(client, record_id)
+        paths = paths_of(op, self._fields)
+        text = "" if op.value is None else statement(op.value, paths)
         if op.value is None:
-            await self._delete(client, record_id)
+            await self._unindexed(client, record_id, None)
             return
         contact = await self._contact(client, path) if text else ""
         value = {
@@ -132,25 +131,69 @@ class PalimpsestStore(BaseStore):
             "time": datetime.now(UTC).isoformat(),
             "indexed": bool(text),
             "contact": contact,
+            "fields": list(paths),
         }
-        await client.put_record(self._collection, value, record_id)
-        if text:
-            made = await client.remember(self._memory_key(record_id), text, contact_id=contact)
-            self._remind(record_id, made.token)
+        if not text:
+            await self._unindexed(client, record_id, value)
+            return
+        stored = await client.put_record(self._collection, value, record_id)
+        await self._settle(client, record_id, contact, text, stored.version)
 
-    async def _delete(self, client: AsyncClient, record_id: str) -> None:
+    async def _settle(
+        self, client: AsyncClient, record_id: str, contact: str, text: str, version: int
+    ) -> None:
+        """Remembers the text of a version of a record, or whatever the record says once it is done.
+
+        Another process may have put or deleted the record meanwhile, and have been done with the memory
+        before this one came to it: then it is made, or forgotten, as the record has it by now.
+        """
+        while True:
+            if text:
+                made = await client.remember(self._memory_key(record_id), text, contact_id=contact)
+                self._remind(record_id, made.token)
+            else:
+                await self._forget(client, record_id, contact)
+            record = await by_id(client, self._collection, record_id)
+            newest = 0 if record is None else record.version
+            if newest == version:  # versions of a record go on after it was deleted
+                return
+            text, version = self._text(record), newest
+
+    def _text(self, record: Record | None) -> str:
+        """What is indexed of a record."""
+        if record is None or not record.value["indexed"]:
+            return ""
+        return statement(record.value["value"], record.value.get("fields", self._fields))
+
+    async def _unindexed(self, client: AsyncClient, record_id: str, value: dict[str, Any] | None) -> None:
+        """Puts a record of which nothing is indexed, None for none, in the place of one whose memory is
+        forgotten: if another process put one meanwhile, of that one."""
+        while True:
+            record = await by_id(client, self._collection, record_id)
+            if record is not None and record.value["indexed"]:
+                await self._forget(client, record_id, record.value["contact"])
+            self._tokens.pop(record_id, None)
+            version = 0 if record is None else record.version
+            try:
+                if value is not None:
+                    await client.put_record(self._collection, value, record_id, expected_version=version)
+                elif record is not None:
+                    await self._delete(client, record_id, version)
+            except VersionConflictError:
+                continue
+            return
+
+    async def _delete(self, client: AsyncClient, record_id: str, version: int) -> None:
+        """Raises VersionConflictError where another version is there."""
         try:
-            await client.delete_record(self._collection, record_id)
+            await client.delete_record(self._collection, record_id, expected_version=version)
         except NotFoundError:
             return
 
-    async def _forget(self, client: AsyncClient, record_id: str) -> None:
-        """Forgets all versions of an item's memory, if its record says that there may be one."""
+    async def _forget(self, client: AsyncClient, record_id: str, contact: str) -> None:
+        """Forgets all versions of an item's memory."""
         self._tokens.pop(record_id, None)
-        record = await by_id(client, self._collection, record_id)
-        if record is None or not record.value["indexed"]:
-            return
-        contact, key = record.value["contact"], self._memory_key(record_id)
+        key = self._memory_key(record_id)
         async for memory in client.memories(
             contact_id=contact, key_prefix=key, include_superseded=True, page_size=1
         ):

@@ -19,14 +19,16 @@ MAX_STATEMENT_BYTES = 8192
 """Of a memory."""
 
 
-def statement(op: PutOp, fields: Sequence[str]) -> str:
-    """What is indexed of a value, "" for nothing."""
+def paths_of(op: PutOp, fields: Sequence[str]) -> tuple[str, ...]:
+    """The paths whose texts are indexed of what is put; `fields` where it doesn't say."""
     if op.value is None or op.index is False:
-        return ""
-    paths = fields if op.index is None else op.index
-    texts = (
-        [leaves(op.value)] if WHOLE in paths else [text for path in paths for text in _texts(op.value, path)]
-    )
+        return ()
+    return tuple(fields if op.index is None else op.index)
+
+
+def statement(value: Mapping[str, Any], paths: Sequence[str]) -> str:
+    """What is indexed of a value, "" for nothing."""
+    texts = [leaves(value)] if WHOLE in paths else [text for path in paths for text in _texts(value, path)]
     raw = "\n".join(texts).strip().encode("utf-8", "replace")
     return raw[:MAX_STATEMENT_BYTES].decode("utf-8", "ignore").strip()
 
