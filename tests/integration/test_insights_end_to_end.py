@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -116,7 +116,8 @@ async def test_the_daily_job_consolidates_each_agent(suite: Running, client: Asy
 
 
 async def test_a_day_becomes_reflections_goals_and_learnings(suite: Running, client: AsyncClient) -> None:
-    """J-11: with a reflective memory, and per contact."""
+    """J-11: with a reflective memory, per contact, and under the day on which it was told."""
+    day = datetime.now(UTC).date().isoformat()
     ann = await client.resolve_contact("telegram:ann")
     bob = await client.resolve_contact("telegram:bob")
     await remember(
@@ -135,7 +136,6 @@ async def test_a_day_becomes_reflections_goals_and_learnings(suite: Running, cli
     (bobs,) = [one async for one in client.goals(contact_id=bob.id)]
     assert (bobs.text, len(bobs.provenance)) == ("My goal is to restore the old lighthouse", 1)
     (reflection,) = [one async for one in client.reflections()]
-    day = (datetime.now(UTC) - timedelta(days=1)).date().isoformat()
     assert (reflection.topic, reflection.contact_id, reflection.day) == ("marathon", ann.id, day)
     assert [one async for one in client.reflections(contact_id=bob.id)] == []
     memory = await client.get_memory(reflection.memory_id)

@@ -359,4 +359,4 @@ async def test_a_goal_is_looked_for_until_it_was_last_spoken_of() -> None:
     slug = "marathon-run"
     rows = StaleRows(stale_row("i1", slug, Kind.GOAL, updated=later, text="Wants to run in Oslo"))
     await Reflection(days(services), cast("Any", rows), lambda: NOW).reflect_again(TENANT, AGENT, NOW)
-    assert services.until == [NOW, later]
+    assert services.until == [NOW - timedelta.resolution, later - timedelta.resolution]

@@ -154,23 +154,56 @@ async def test_a_run_has_the_id_of_its_job() -> None:
     assert await handler.run("acme", "ada", [job("j7")]) == [Done(result_ids=("j7",))]
 
 
-@pytest.mark.parametrize("payload", [b"{}", b"nonsense", b'{"day": 7}', b'["x"]'])
-async def test_reflection_looks_back_from_when_it_was_asked_for(payload: bytes) -> None:
-    class Recorded:
-        def __init__(self) -> None:
-            self.until: list[datetime] = []
+class Reflected:
+    """Reflections: the ends of the days that were asked for."""
 
-        async def reflect(self, tenant: str, agent_id: str, until: datetime) -> list[str]:
-            self.until.append(until)
-            return ["i1"]
+    def __init__(self) -> None:
+        self.until: list[datetime] = []
+        self.again: list[datetime] = []
 
-    recorded = Recorded()
-    handler = ReflectHandler(cast("Reflection", recorded))
-    told = datetime(2031, 5, 1, 3, tzinfo=UTC)
-    named = json.dumps({"day": told.isoformat()}).encode()
-    outcomes = await handler.run("acme", "ada", [job(payload=named), job(payload=payload)])
-    assert outcomes == [Done(result_ids=("i1",))] * 2
-    assert recorded.until == [told, NOW]
+    async def reflect(self, tenant: str, agent_id: str, until: datetime) -> list[str]:
+        self.until.append(until)
+        return ["i1"]
+
+    async def reflect_again(self, tenant: str, agent_id: str, until: datetime) -> list[str]:
+        self.again.append(until)
+        return ["i1"]
+
+
+async def reflected(payload: bytes) -> Reflected:
+    made = Reflected()
+    outcomes = await ReflectHandler(cast("Reflection", made)).run("acme", "ada", [job(payload=payload)])
+    assert outcomes == [Done(result_ids=("i1",))]
+    return made
+
+
+DAYS = {
+    "asked for by the schedule": ({"day": "2031-05-02T03:00:00+00:00"}, ["2031-05-02"]),
+    "somewhere else": ({"day": "2031-05-02T01:00:00+05:00"}, ["2031-05-01"]),
+    "by somebody": ({"day": "2031-05-02T15:00:00+00:00", "by_hand": True}, ["2031-05-02", "2031-05-03"]),
+    "a day": ({"day": "2031-05-02"}, ["2031-05-03"]),
+    "nothing": ({}, ["2031-05-04"]),
+    "no text": ({"day": 7}, ["2031-05-04"]),
+    "no day": ({"day": "someday"}, ["2031-05-04"]),
+    "no object": (["x"], ["2031-05-04"]),
+    "the last moment": ({"day": "9999-12-31T23:59:59-12:00", "by_hand": True}, ["2031-05-04", "2031-05-05"]),
+    "the last day": ({"day": "9999-12-31"}, ["2031-05-05"]),
+}
+"""What a payload says; when the days end that are reflected upon. The job is made at NOW."""
+
+
+@pytest.mark.parametrize(("payload", "ends"), DAYS.values(), ids=DAYS)
+async def test_days_are_reflected_upon_once_they_are_over(payload: Any, ends: list[str]) -> None:
+    """J-11: at 03:00 that before; asked by hand also the one that is under way; or the one that is named."""
+    made = await reflected(json.dumps(payload).encode())
+    assert [until.isoformat() for until in made.until] == [f"{end}T00:00:00+00:00" for end in ends]
+
+
+async def test_a_job_that_somebody_asked_for_says_so() -> None:
+    stub, ledger = Stub(), MemoryLedger()
+    await fan_out(stub, ledger).run("acme", ALL_AGENTS, [job(tenant="acme")])
+    payloads = {one.payload for one in await asked(ledger, "acme") if one.agent_id != ALL_AGENTS}
+    assert [json.loads(one) for one in payloads] == [{"day": NOW.isoformat(), "by_hand": True}]
 
 
 async def test_the_drift_check_is_done_for_the_agent() -> None:
@@ -183,17 +216,5 @@ async def test_the_drift_check_is_done_for_the_agent() -> None:
 
 async def test_a_stale_day_is_reflected_upon_again_and_no_other_row() -> None:
     """J-17."""
-
-    class Recorded:
-        def __init__(self) -> None:
-            self.again: list[datetime] = []
-
-        async def reflect_again(self, tenant: str, agent_id: str, until: datetime) -> list[str]:
-            self.again.append(until)
-            return ["i1"]
-
-    recorded = Recorded()
-    asked = json.dumps({"day": NOW.isoformat(), "again": True}).encode()
-    handler = ReflectHandler(cast("Reflection", recorded))
-    assert await handler.run("acme", "ada", [job(payload=asked)]) == [Done(result_ids=("i1",))]
-    assert recorded.again == [NOW]
+    made = await reflected(json.dumps({"day": NOW.isoformat(), "again": True}).encode())
+    assert (made.again, made.until) == ([NOW], [])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from palimpsest.common.v1 import recall_pb2, resources_pb2
 from palimpsest.episodic.v1 import episodic_pb2, episodic_pb2_grpc
@@ -67,19 +67,20 @@ class RecordedDays:
         self, tenant: str, agent_id: str, since: datetime, until: datetime
     ) -> Mapping[str, Sequence[Evidence]]:
         """See the port. Reflections are none: what they repeat is recorded elsewhere."""
+        last = until - timedelta.resolution
         found: dict[str, list[Evidence]] = defaultdict(list)
         with as_service(tenant, agent_id):
             request = upkeep_pb2.ListRecentMemoriesRequest(
                 agent_id=agent_id,
                 since_time=to_timestamp(since),
-                until_time=to_timestamp(until),
+                until_time=to_timestamp(last),
                 limit=MOST_MEMORIES,
             )
             for memory in (await self._upkeep.ListRecentMemories(request)).memories:
                 if memory.source != resources_pb2.MEMORY_SOURCE_REFLECTION:
                     found[memory.contact_id].append(_of_memory(memory))
             changed = await self._summaries.changed(tenant, agent_id, since)
-            days = {since.date().isoformat(), until.date().isoformat()}
+            days = {since.date().isoformat(), last.date().isoformat()}
             for conversation_id in changed[:MOST_SUMMARIES]:
                 try:
                     served = await self._documents.get(summary_key(tenant, agent_id, conversation_id))
@@ -88,7 +89,7 @@ class RecordedDays:
                     continue  # erased meanwhile
                 found[contact_id] += _of_summary(served.document, days)
             for conversation in await self._conversations(agent_id, since):
-                found[conversation.contact_id] += await self._said(conversation, since, until)
+                found[conversation.contact_id] += await self._said(conversation, since, last)
         return found
 
     async def _conversations(self, agent_id: str, since: datetime) -> list[resources_pb2.Conversation]:
@@ -108,7 +109,7 @@ class RecordedDays:
         return found[:MOST_CONVERSATIONS]
 
     async def _said(
-        self, conversation: resources_pb2.Conversation, since: datetime, until: datetime
+        self, conversation: resources_pb2.Conversation, since: datetime, last: datetime
     ) -> list[Evidence]:
         """What people said in it themselves that may tell of a goal; no text from elsewhere (J-8)."""
         request = episodic_pb2.ListMessagesRequest(
@@ -122,7 +123,7 @@ class RecordedDays:
             messages = (await self._episodic.ListMessages(request)).messages
         except NotFound:  # erased meanwhile
             return []
-        lately = [one for one in messages if since <= from_timestamp(one.create_time) <= until]
+        lately = [one for one in messages if since <= from_timestamp(one.create_time) <= last]
         # In a thread: long messages take a while, and calls on this loop go on meanwhile.
         return await asyncio.to_thread(_of_messages, lately[::-1])
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict, dataclass, replace
-from datetime import datetime
+from datetime import UTC, date, datetime
 from typing import Final
 
 import structlog
@@ -18,15 +18,18 @@ from services.compactor.adapters.upkeep_calls import SemanticUpkeep
 from services.compactor.app.consolidation import Consolidation
 from services.compactor.app.jobs import Jobs
 from services.compactor.app.ports import Done, Outcome, Reach
-from services.compactor.app.reflection import Reflection
+from services.compactor.app.reflection import Reflection, end_of, ends_of
 from services.compactor.domain import payloads
 from services.compactor.domain.ledger import Job, NewJob
+from services.compactor.domain.schedules import SYSTEM_TENANT
 
 CONSOLIDATE: Final = "consolidate"
 CONSOLIDATE_AGENT: Final = "consolidate_agent"
 REFLECT: Final = "reflect"
 CHECK_DRIFT: Final = "check_drift"
 CHECK_DRIFT_AGENT: Final = "check_drift_agent"
+YEARS: Final = range(2, 9999)
+"""Of whose every day there is a day before, and one after."""
 PAGES_AT_ONCE: Final = 4
 """Pages of agents for which one selector enqueues jobs."""
 
@@ -66,7 +69,7 @@ class FanOut:
         token = place.token
         for _ in range(PAGES_AT_ONCE):
             page, token = await self._agents(tenant, token)
-            await self._enqueue(place, page)
+            await self._enqueue(place, page, by_hand=tenant != SYSTEM_TENANT)
             if not token:
                 return
         following = replace(place, number=place.number + 1, token=token)
@@ -79,8 +82,8 @@ class FanOut:
         )
         await self._jobs.enqueue(Reach(tenant=tenant), [new])
 
-    async def _enqueue(self, place: Place, page: Sequence[tuple[str, str]]) -> None:
-        asked = json.dumps({"day": place.day}).encode("utf-8")
+    async def _enqueue(self, place: Place, page: Sequence[tuple[str, str]], *, by_hand: bool) -> None:
+        asked = json.dumps({"day": place.day, **({"by_hand": True} if by_hand else {})}).encode("utf-8")
         for tenant in dict.fromkeys(tenant for tenant, _ in page):
             new = [
                 NewJob(
@@ -120,20 +123,24 @@ class ConsolidateHandler:
 
 
 class ReflectHandler:
-    """Reflects on an agent's last day."""
+    """Reflects on an agent's days."""
 
     def __init__(self, reflection: Reflection) -> None:
         self._reflection = reflection
 
     async def run(self, tenant: str, agent_id: str, jobs: Sequence[Job]) -> Sequence[Outcome]:
-        """See Handler. The day before the one that the selector was asked for; with "again" only what is
-        stale of it."""
+        """See Handler. The day that the payload names as a date; else that before the moment that it names,
+        and where somebody asked "by_hand" the day so far; with "again" only what is stale of the one that
+        ends at that moment."""
         outcomes = []
         for job in jobs:
-            again = payloads.said(job.payload).get("again") is True
-            work = self._reflection.reflect_again if again else self._reflection.reflect
-            written = await work(tenant, agent_id, _asked(job))
-            outcomes.append(Done(result_ids=tuple(written)))
+            written: list[str] = []
+            if payloads.said(job.payload).get("again") is True:
+                written += await self._reflection.reflect_again(tenant, agent_id, _asked(job))
+            else:
+                for until in _days(job):
+                    written += await self._reflection.reflect(tenant, agent_id, until)
+            outcomes.append(Done(result_ids=tuple(dict.fromkeys(written))))
         return outcomes
 
 
@@ -159,10 +166,23 @@ class DriftHandler:
         return [Done() for _ in jobs]
 
 
+def _days(job: Job) -> list[datetime]:
+    """The ends of the days that a reflection is asked for."""
+    said = payloads.said(job.payload)
+    try:
+        day = date.fromisoformat(str(said.get("day")))
+    except ValueError:  # a moment, or nothing
+        return ends_of(_asked(job), by_hand=said.get("by_hand") is True)
+    return [end_of(day if day.year in YEARS else job.created.date())]
+
+
 def _asked(job: Job) -> datetime:
     """When the work was asked for; when the job was made, if that is not told."""
     day = payloads.said(job.payload).get("day")
     try:
-        return datetime.fromisoformat(day) if isinstance(day, str) else job.created
+        asked = datetime.fromisoformat(day) if isinstance(day, str) else job.created
     except ValueError:
         return job.created
+    if asked.year not in YEARS:
+        return job.created
+    return asked if asked.tzinfo else asked.replace(tzinfo=UTC)

@@ -1,4 +1,4 @@
-"""Reflection (SPEC J-11): from an agent's last day to reflections, goals and learnings.
+"""Reflection (SPEC J-11): from an agent's day (UTC) to reflections, goals and learnings.
 
 Evidence is taken per contact and never mixed, so that what is told of one person is not told under another.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Final, Protocol
 
 from services.compactor.domain.insights import Change, Draft, GoalState, Insight, Kind
@@ -18,8 +18,8 @@ from services.kit.outbox import NewJob
 from services.kit.times import Clock
 
 REFLECT_AGENT: Final = "reflect_agent"
-WINDOW: Final = timedelta(days=1)
-"""J-11: how much is looked back upon."""
+DAY: Final = timedelta(days=1)
+"""J-11: what is reflected upon, from its beginning at 00:00 UTC."""
 KNOWN_GOALS: Final = 500
 """Goals of a contact that evidence is held against: the newest."""
 
@@ -71,7 +71,8 @@ class Days(Protocol):
     async def evidence(
         self, tenant: str, agent_id: str, since: datetime, until: datetime
     ) -> Mapping[str, Sequence[Evidence]]:
-        """By contact ("" for agent-wide): memories written, and what summaries say of those days."""
+        """By contact ("" for agent-wide): memories written from `since` on and before `until`, what was said
+        then, and what summaries say of those days."""
 
     async def remember(self, tenant: str, agent_id: str, reflection: Insight, key: str) -> str:
         """Writes a reflective memory under a key; its id."""
@@ -91,6 +92,18 @@ def reflect_again(agent_id: str, day: str, until: datetime) -> NewJob:
     )
 
 
+def end_of(day: date) -> datetime:
+    """The beginning of the next."""
+    return datetime.combine(day, time(), UTC) + DAY
+
+
+def ends_of(asked: datetime, *, by_hand: bool) -> list[datetime]:
+    """The ends of the days to be reflected upon: that before the one of asking, which is over; where somebody
+    asked `by_hand`, also that one as far as it went."""
+    today = asked.astimezone(UTC).date()
+    return [end_of(today) - DAY, *([end_of(today)] if by_hand else [])]
+
+
 def _of_day(drafts: Sequence[Draft], until: datetime) -> list[Draft]:
     return [replace(draft, asked=until) for draft in drafts]
 
@@ -104,8 +117,9 @@ class Reflection:
         self._clock = clock
 
     async def reflect(self, tenant: str, agent_id: str, until: datetime) -> list[str]:
-        """The ids of the rows that the day before `until` brought forth or changed; again changes nothing."""
-        since = until - WINDOW
+        """The ids of the rows that the day that ends at `until` brought forth or changed; again changes
+        nothing."""
+        since = until - DAY
         day = since.date().isoformat()
         found = await self._days.evidence(tenant, agent_id, since, until)
         written: list[str] = []
@@ -122,12 +136,12 @@ class Reflection:
         return written
 
     async def reflect_again(self, tenant: str, agent_id: str, until: datetime) -> list[str]:
-        """Derives the stale rows of the day before `until` again (J-17), from what is recorded of it now.
+        """Derives the stale rows of the day that ends at `until` again (J-17), of what is recorded of it now.
 
         What nothing tells of any more goes, and the memory that told of it; a goal is looked for until it was
         last spoken of. The ids of the rows that are left; done again it finds none stale.
         """
-        since = until - WINDOW
+        since = until - DAY
         day = since.date().isoformat()
         stale = await self._insights.stale(tenant, agent_id, day)
         if not stale:
