@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from pathlib import Path
 
@@ -13,15 +14,13 @@ from services.compactor.adapters.sql.documents import SqlDocuments
 from services.compactor.adapters.sql.graph import SqlGraph
 from services.compactor.app.searching import follow_document
 from services.compactor.domain.documents import Head, wiki_key
-from services.compactor.domain.graph import Naming, NewLink
+from services.compactor.domain.graph import Names, Naming, NewLink
 from services.kit.errors import VersionConflict
 from services.kit.postgres import Postgres
 from services.kit.sql import Script, SqlDatabase, execute, fetch
 from services.kit.sqlite import Database, SqliteScripts
 from tests.contract.document_parts import AGENT, ATTRACTOR, NOW, SUMMARY, TENANT, draft
 from tests.postgres_server import SharedServer
-
-MIGRATION = "0080_searched.sql"
 
 
 async def asked(database: SqlDatabase) -> list[tuple[str, str]]:
@@ -87,41 +86,97 @@ async def test_a_branch_asks_when_its_names_or_conversations_change(compactor_sq
     assert await asked(compactor_sql) == [("branch", lamps)]
 
 
+def earlier_link(branch_id: str, root_id: str, conversation_id: str) -> Script[None]:
+    """A conversation under a branch of its own, as it was stored before links kept their names."""
+    whose = (TENANT, AGENT)
+    yield from execute(
+        "INSERT INTO graph_branches (tenant, agent_id, branch_id, slug, name, merged_into, root_id, by_hand,"
+        " conversations, last_link, model, vector, created, updated)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, FALSE, 1, 1, '', ?, 1, 1)",
+        *(*whose, branch_id, f"{branch_id}s", f"{branch_id.title()}s"),
+        *("" if branch_id == root_id else root_id, root_id, b""),
+    )
+    yield from execute(
+        "INSERT INTO graph_slugs (tenant, agent_id, slug, branch_id) VALUES (?, ?, ?, ?)",
+        *(*whose, f"{branch_id}s", branch_id),
+    )
+    yield from execute(
+        "INSERT INTO graph_events (tenant, agent_id, event_id, branch_id, kind, other_id, automatic, slug,"
+        " created) VALUES (?, ?, ?, ?, 'created', '', TRUE, ?, 1)",
+        *(*whose, branch_id, branch_id, f"{branch_id}s"),
+    )
+    yield from execute(
+        "INSERT INTO graph_links (tenant, agent_id, branch_id, conversation_id, relevance, by_hand, linked,"
+        " moved_to) VALUES (?, ?, ?, ?, 0.5, FALSE, 1, '')",
+        *(*whose, branch_id, conversation_id),
+    )
+
+
+async def upgraded(
+    engine: str,
+    folder: Path,
+    request: pytest.FixtureRequest,
+    before: str,
+    fill: Callable[[SqlDatabase], Awaitable[None]],
+    look: Callable[[SqlDatabase], Awaitable[None]],
+) -> None:
+    """Fills a database that has the migrations before one, and looks at it once it has all."""
+    earlier = folder / "earlier"
+    earlier.mkdir()
+    for file in migrations(engine).iterdir():
+        if file.name < before:
+            (earlier / file.name).write_text(file.read_text("utf-8"), "utf-8")
+    if engine == "sqlite":
+        for work, known in ((fill, earlier), (look, migrations(engine))):
+            opened = await Database.open(folder / "c.db", known, readers=1)
+            await work(SqliteScripts(opened))
+            await opened.close()
+        return
+    server: SharedServer = request.getfixturevalue("postgres_server")
+    async with server.database(earlier) as url:
+        for work, known in ((fill, earlier), (look, migrations(engine))):
+            made = await Postgres.open(url, known, pool_size=2)
+            await work(made)
+            await made.close()
+
+
 @pytest.mark.parametrize("engine", ["sqlite", "postgres"])
 async def test_what_was_derived_before_is_asked_for_at_the_first_start(
     engine: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    folder = tmp_path / "earlier"
-    folder.mkdir()
-    for file in migrations(engine).iterdir():
-        if file.name < MIGRATION:
-            (folder / file.name).write_text(file.read_text("utf-8"), "utf-8")
-
-    async def fill(database: SqlDatabase) -> str:
-        documents, graph = SqlDocuments(database), SqlGraph(database)
+    async def fill(database: SqlDatabase) -> None:
+        documents = SqlDocuments(database)
         await documents.put(SUMMARY, draft(), Head(), NOW)
         await documents.put(ATTRACTOR, draft(), Head(), NOW)
         gone = wiki_key(TENANT, AGENT, "gone")
         await documents.put(gone, draft(), Head(), NOW)
         await documents.erase(gone)
-        made = (await graph.link(TENANT, AGENT, "d", link("lamps"), NOW)).id
+        await database.write(lambda: earlier_link("lamp", "lamp", "d"))
         await asked(database)
-        return made
 
-    if engine == "sqlite":
-        first = await Database.open(tmp_path / "c.db", folder, readers=1)
-        branch = await fill(SqliteScripts(first))
-        await first.close()
-        second = await Database.open(tmp_path / "c.db", migrations(engine), readers=1)
-        found = await asked(SqliteScripts(second))
-        await second.close()
-    else:
-        server: SharedServer = request.getfixturevalue("postgres_server")
-        async with server.database(folder) as url:
-            before = await Postgres.open(url, folder, pool_size=2)
-            branch = await fill(before)
-            await before.close()
-            after = await Postgres.open(url, migrations(engine), pool_size=2)
-            found = await asked(after)
-            await after.close()
-    assert sorted(found) == sorted([("summary", "c1"), ("theme", ""), ("branch", branch)])
+    async def look(database: SqlDatabase) -> None:
+        expected = [("summary", "c1"), ("theme", ""), ("branch", "lamp")]
+        assert sorted(await asked(database)) == sorted(expected)
+
+    await upgraded(engine, tmp_path, request, "0080_searched.sql", fill, look)
+
+
+@pytest.mark.parametrize("engine", ["sqlite", "postgres"])
+async def test_links_of_before_get_the_names_under_which_branches_were_made(
+    engine: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    """And branches with others' names are indexed again."""
+
+    async def fill(database: SqlDatabase) -> None:
+        await database.write(lambda: earlier_link("tea", "tea", "c"))
+        await database.write(lambda: earlier_link("lamp", "lamp", "d"))
+        await database.write(lambda: earlier_link("torch", "lamp", "e"))
+
+    async def look(database: SqlDatabase) -> None:
+        assert sorted(await asked(database)) == [("branch", "lamp"), ("page", "lamp")]
+        graph = SqlGraph(database)
+        assert await graph.names(TENANT, AGENT, "lamp") == Names(title="Lamps", slugs=("torchs",))
+        await graph.forget(TENANT, AGENT, "d", 1)
+        assert await graph.names(TENANT, AGENT, "lamp") == Names(title="Torchs")
+
+    await upgraded(engine, tmp_path, request, "0100_link_names.sql", fill, look)

@@ -23,7 +23,7 @@ from services.compactor.domain.graph import (
 )
 from services.compactor.domain.graph_names import slug_of
 from services.kit.errors import InvalidField, NotFound, StateConflict
-from services.kit.sql import SqlDatabase
+from services.kit.sql import SqlDatabase, fetch
 
 TENANT, AGENT = "acme", "ada"
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
@@ -323,3 +323,59 @@ async def test_conversations_in_common_are_counted_by_root(graph: SqlGraph) -> N
         ("ship", "model-1", b"\0\0\x80?"),
         ("rope", "model-1", b"\0\0\x80?"),
     }
+
+
+async def called(graph: SqlGraph, ref: str) -> tuple[str, ...]:
+    names = await graph.names(TENANT, AGENT, ref)
+    return () if names is None else (names.title, *names.slugs)
+
+
+async def test_a_branch_is_called_by_names_of_conversations_that_are_in_it(graph: SqlGraph) -> None:
+    """S-13: a merged branch keeps a name whose conversations are gone, which is nobody else's to see."""
+    await file(graph, "anns", "Leave of absence")
+    await file(graph, "bobs", "Burn-out")
+    assert await called(graph, "burn-out") == ("Burn-out",)
+    await graph.merge(TENANT, AGENT, "leave of absence", "burn-out", NOW)
+    assert await called(graph, "burn-out") == ("Burn-out", "leave-of-absence")
+    await graph.forget(TENANT, AGENT, "bobs", 2)
+    assert (await branch(graph, "burn-out")).name == "Burn-out", "it leads there still"
+    assert await called(graph, "burn-out") == ("Leave of absence",)
+    await file(graph, "cys", "burn out")
+    assert await called(graph, "burn-out") == ("Burn-out", "leave-of-absence")
+    await file(graph, "cys", "Bicycles", version=2)
+    assert await called(graph, "burn-out") == ("Leave of absence",)
+
+
+async def test_a_name_that_was_given_by_hand_stays_and_the_one_before_goes_with_its_people(
+    graph: SqlGraph,
+) -> None:
+    await file(graph, "bobs", "Burn-out")
+    await graph.rename(TENANT, AGENT, "burn-out", naming("Health"), NOW)
+    assert await called(graph, "health") == ("Health", "burn-out")
+    await file(graph, "anns", "health")
+    await graph.forget(TENANT, AGENT, "bobs", 2)
+    assert await called(graph, "health") == ("Health",)
+    made, rest = await graph.split(TENANT, AGENT, "health", naming("Sleep"), ["anns"], NOW)
+    assert await called(graph, made.id) == ("Sleep",)
+    assert await called(graph, rest.id) == ("Health",)
+
+
+async def test_names_of_a_conversation_that_came_by_others_are_indexed_again(
+    graph: SqlGraph, compactor_sql: SqlDatabase
+) -> None:
+    """Also where it stays in the same branch."""
+
+    async def asked() -> int:
+        found = await compactor_sql.read(
+            lambda: fetch("SELECT count(*) AS jobs FROM outbox WHERE type = ?", "index_document")
+        )
+        return int(found[0]["jobs"])
+
+    await file(graph, "c1", "boat")
+    await file(graph, "c2", "ship")
+    await graph.merge(TENANT, AGENT, "boat", "ship", NOW)
+    before = await asked()
+    await file(graph, "c1", "boat", version=2)
+    assert await asked() == before
+    await file(graph, "c1", "ship", version=3)
+    assert await asked() == before + 1

@@ -24,6 +24,7 @@ from services.compactor.domain.documents import (
     wiki_key,
 )
 from services.compactor.domain.graph import Naming, NewLink
+from services.compactor.domain.graph_names import slug_of
 from services.compactor.domain.rolling import ConversationSummary, to_body
 from services.compactor.domain.searchable import DocumentType, Searchable, Source
 from services.kit.sql import execute
@@ -122,3 +123,35 @@ async def test_what_is_gone_merged_empty_or_unreadable_is_left_out(world: World)
         lambda: execute("UPDATE document_versions SET body = '{' WHERE subject = ?", "d")
     )
     assert await world.read((DocumentType.SUMMARY, "d")) == []
+
+
+async def test_a_name_that_only_people_gave_who_are_gone_from_a_branch_is_shown_to_nobody(
+    world: World,
+) -> None:
+    """S-13: what is left is Ann's alone, and so found for her; Bob's word for it is not."""
+
+    async def file(conversation: str, name: str) -> str:
+        link = NewLink(naming=Naming(slug=slug_of(name), name=name), relevance=0.5)
+        (made,) = await world.graph.file(TENANT, AGENT, conversation, 1, [link], set(), NOW)
+        return made
+
+    leave, burnout = await file("anns", "Leave of absence"), await file("bobs", "Burn-out")
+    await world.graph.merge(TENANT, AGENT, leave, burnout, NOW)
+    page = PAGE | {"title": "Burn-out", "aliases": ["leave-of-absence"], "sources": []}
+    await world.put(wiki_key(TENANT, AGENT, burnout), page)
+
+    async def texts() -> list[tuple[str, str, tuple[str, ...]]]:
+        found = await world.read((DocumentType.BRANCH, burnout), (DocumentType.PAGE, burnout))
+        return [(one.title, one.text, one.conversation_ids) for one in found]
+
+    both = ("anns", "bobs")
+    assert await texts() == [
+        ("Burn-out", "Burn-out\nleave of absence", both),
+        ("Burn-out", "Burn-out\nGreen tea is steeped.\nleave of absence", both),
+    ]
+    await world.graph.forget(TENANT, AGENT, "bobs", 2)
+    title = "Leave of absence"
+    assert await texts() == [
+        (title, title, ("anns",)),
+        (title, f"{title}\nGreen tea is steeped.", ("anns",)),
+    ]

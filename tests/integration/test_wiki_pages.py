@@ -290,3 +290,20 @@ async def test_a_branch_that_fell_below_keeps_its_page_up_to_date(world: World) 
     await world.summarise("c0", "The barge carries nothing.")
     await world.file("c0", "River Barge", "paint", version=2)
     assert await world.asked() == {branch_id}, "and no page is asked for that there is not"
+
+
+async def test_a_page_calls_branches_by_names_that_its_people_know(world: World) -> None:
+    """S-13: others' words for the same are not on it; the text is what people are shown."""
+    branch_id = await world.establish()
+    await world.file("c9", "Midlife crisis")
+    await world.file("c10", "Pigment", "Varnish and despair")
+    for one, into in (("river barge", "midlife crisis"), ("paint", "varnish and despair")):
+        await world.store.merge(TENANT, AGENT, one, into, NOW)
+    await world.store.forget(TENANT, AGENT, "c9", 2)
+    root = await world.store.branch(TENANT, AGENT, branch_id)
+    assert root.name == "Midlife crisis", "the control: it goes by that"
+    await world.write(root.id)
+    body = await world.body(root.id)
+    assert body["title"] == "River Barge"
+    assert [one["name"] for one in body["related"]] == ["paint"]
+    assert not any(word in body["text"] for word in ("crisis", "despair"))

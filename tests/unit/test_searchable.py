@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -10,12 +9,10 @@ import pytest
 from services.compactor.adapters.document_item import document_item
 from services.compactor.app.searching import follow_document, index_job
 from services.compactor.domain.documents import Head, Kind, attractor_key, summary_key, wiki_key
-from services.compactor.domain.graph import Branch
+from services.compactor.domain.graph import Names
 from services.compactor.domain.rolling import Concept, ConversationSummary, RollingSummary, TurningPoint
 from services.compactor.domain.searchable import DocumentType, Source, of_branch, of_page, of_summary
 from services.compactor.domain.summaries import Section, Statement
-
-DAY = datetime(2026, 3, 1, tzinfo=UTC)
 
 
 def summary(**fields: Any) -> ConversationSummary:
@@ -59,10 +56,13 @@ def test_a_conversation_is_its_summary_turning_points_concepts_and_vibes() -> No
     assert made.conversation_ids == ("c",)
 
 
+NAMES = Names(title="Greenhouse", slugs=("green-house",))
+
+
 def page(**fields: Any) -> dict[str, Any]:
     made = {
-        "title": "Greenhouse",
-        "aliases": ["green-house"],
+        "title": "Lover's nest",
+        "aliases": ["green-house", "lover-s-nest"],
         "lead": ["It is of glass.", "It leaks."],
         "timeline": [{"text": "Built.", "day": "2026-01-01", "conversation_id": "c"}],
         "decisions": [{"text": "Drip hoses.", "day": "", "conversation_id": "d"}],
@@ -74,7 +74,8 @@ def page(**fields: Any) -> dict[str, Any]:
 
 
 def test_a_page_tells_of_its_branch_alone() -> None:
-    made = of_page(page(), 2, "b1", ["c", "d", "e"])
+    """By the names that its people gave it, whatever it says that it is called."""
+    made = of_page(page(), 2, "b1", NAMES, ["c", "d", "e"])
     assert made.text.splitlines() == [
         "Greenhouse",
         "It is of glass. It leaks.",
@@ -88,21 +89,12 @@ def test_a_page_tells_of_its_branch_alone() -> None:
 @pytest.mark.parametrize("fields", [{"lead": 3}, {"timeline": ["x"]}, {"sources": None}])
 def test_what_is_no_page_is_none(fields: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="no page"):
-        of_page(page(**fields), 1, "b1", [])
+        of_page(page(**fields), 1, "b1", NAMES, [])
 
 
 def test_a_branch_is_the_names_that_lead_to_it() -> None:
-    branch = Branch(
-        id="b1",
-        slug="greenhouse",
-        name="Greenhouse",
-        conversations=2,
-        last_link=DAY,
-        created=DAY,
-        updated=DAY,
-        aliases=("green-house", "glass-house"),
-    )
-    made = of_branch(branch, ["c", "d", "c"])
+    names = Names(title="Greenhouse", slugs=("green-house", "glass-house"))
+    made = of_branch("b1", names, ["c", "d", "c"])
     assert made.text == "Greenhouse\ngreen house\nglass house"
     assert made.conversation_ids == ("c", "d")
 

@@ -13,6 +13,7 @@ from services.compactor.domain.graph import (
     Event,
     Finding,
     Link,
+    Names,
     Naming,
     NewLink,
     Proposal,
@@ -53,6 +54,10 @@ class GraphStore(Protocol):
 
     async def links(self, tenant: str, agent_id: str, ref: str, after: str, limit: int) -> list[Link]:
         """A root's conversations, by id."""
+
+    async def names(self, tenant: str, agent_id: str, ref: str, among: str = "") -> Names | None:
+        """What a root may be called before the people of its conversations, or with `among` of those that it
+        has in common with another root; None where no name is left."""
 
     async def relevant(self, tenant: str, agent_id: str, ref: str, limit: int) -> list[Link]:
         """A root's conversations, the most relevant first."""

@@ -84,15 +84,18 @@ class SearchableDocuments:
         branch = await self._branch(tenant, agent_id, source.subject)
         if branch is None:
             return []
+        names = await self._graph.names(tenant, agent_id, branch.id)
+        if names is None:
+            return []
         if source.type is DocumentType.BRANCH:
             if not branch.conversations:
                 return []
-            return [searchable.of_branch(branch, await self._linked(tenant, agent_id, branch.id))]
+            return [searchable.of_branch(branch.id, names, await self._linked(tenant, agent_id, branch.id))]
         newest = await self._newest(wiki_key(tenant, agent_id, branch.id))
         if newest is None:
             return []
         linked = await self._linked(tenant, agent_id, branch.id)
-        return [searchable.of_page(newest.body, newest.version, branch.id, linked)]
+        return [searchable.of_page(newest.body, newest.version, branch.id, names, linked)]
 
     async def _newest(self, key: DocumentKey) -> Document | None:
         snapshot = await self._documents.current(key)

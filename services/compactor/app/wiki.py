@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Final
 
 import structlog
@@ -63,6 +64,7 @@ class Wiki:
                 return 0
             if branch.conversations < ESTABLISHED_AT and not head.present:
                 return 0
+            branch = await self._called(tenant, agent_id, branch)
             stale = await self._documents.stale(tenant, agent_id, Kind.SUMMARY)
             sources = await self._sources(tenant, agent_id, branch)
             related = await self._related(tenant, agent_id, branch)
@@ -143,7 +145,13 @@ class Wiki:
             )
         return sources
 
+    async def _called(self, tenant: str, agent_id: str, branch: Branch) -> Branch:
+        """A branch by a name that its people know: it may go by one of somebody who is gone from it."""
+        names = await self._store.names(tenant, agent_id, branch.id)
+        return branch if names is None else replace(branch, name=names.title)
+
     async def _related(self, tenant: str, agent_id: str, branch: Branch) -> Sequence[wiki.Related]:
+        """By names that the conversations know which both have: others may be other people's words."""
         shared = await self._store.shared(tenant, agent_id, [branch.id])
         others = await self._store.candidates(tenant, agent_id, MOST_COMPARED)
         found = [
@@ -151,4 +159,10 @@ class Wiki:
             for one in others
             if (branch.id, one.id) in shared
         ]
-        return sorted(found, key=lambda one: (-one.shared, one.slug))[: wiki.MOST_RELATED]
+        most = sorted(found, key=lambda one: (-one.shared, one.slug))[: wiki.MOST_RELATED]
+        called = [await self._store.names(tenant, agent_id, one.slug, among=branch.id) for one in most]
+        return [
+            replace(one, name=names.title)
+            for one, names in zip(most, called, strict=True)
+            if names is not None
+        ]

@@ -74,6 +74,15 @@ class Branch:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Names:
+    """What a root may be called before those whose conversations are filed under it: names by which one of
+    these came, or that a caller gave. `title` is its own, if that is one of them; `slugs` are the others'."""
+
+    title: str
+    slugs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Naming:
     """A name with its slug, and the vector of the name (float32, little endian) by a model; b"" for none."""
 

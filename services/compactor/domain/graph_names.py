@@ -46,6 +46,11 @@ def slugified(text: str) -> str:
     return "".join(character for character in folded if _category(character)[0] == "S")
 
 
+def spelled(slug: str) -> str:
+    """A slug as words."""
+    return slug.replace(SEPARATOR, " ")
+
+
 def tidy(name: str) -> str:
     """A name on one line, without blanks around it."""
     return " ".join(name.split())

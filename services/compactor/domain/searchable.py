@@ -6,18 +6,15 @@ English. Its first line is the title.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Final
 
 from services.compactor.domain.attractor_document import earlier_of
 from services.compactor.domain.documents import Document, JsonObject
-from services.compactor.domain.graph import Branch
+from services.compactor.domain.graph import Names
+from services.compactor.domain.graph_names import spelled
 from services.compactor.domain.rolling import ConversationSummary
-
-SEPARATOR: Final = "-"
-"""Between the words of a slug."""
 
 
 class DocumentType(StrEnum):
@@ -68,20 +65,22 @@ def of_summary(summary: ConversationSummary, version: int) -> Searchable:
     )
 
 
-def of_page(body: JsonObject, version: int, branch_id: str, linked: Iterable[str]) -> Searchable:
-    """What a page tells of its branch; not its lists of other branches and of sources.
+def of_page(
+    body: JsonObject, version: int, branch_id: str, names: Names, linked: Iterable[str]
+) -> Searchable:
+    """What a page tells of its branch; not its lists of other branches and of sources, and of its names those
+    that are left of the people in it.
 
-    `linked` are the branch's conversations: its name may come from any of them. Raises ValueError for what is
-    no page.
+    `linked` are the branch's conversations: its names may come from any of them. Raises ValueError for what
+    is no page.
     """
     try:
         items = [*body["timeline"], *body["decisions"], *body["open_questions"]]
         lines = [
             " ".join(map(str, body["lead"])),
             *(_dated(str(one["day"]), str(one["text"])) for one in items),
-            *_names(body["aliases"]),
+            *map(spelled, names.slugs),
         ]
-        title = str(body["title"])
         used = [str(one["conversation_id"]) for one in body["sources"]]
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError("no page") from error
@@ -89,20 +88,20 @@ def of_page(body: JsonObject, version: int, branch_id: str, linked: Iterable[str
         source=Source(type=DocumentType.PAGE, subject=branch_id),
         document_id=branch_id,
         version=version,
-        title=_line(title),
-        text=_text(title, lines),
+        title=_line(names.title),
+        text=_text(names.title, lines),
         conversation_ids=_once([*used, *linked]),
     )
 
 
-def of_branch(branch: Branch, linked: Iterable[str]) -> Searchable:
+def of_branch(branch_id: str, names: Names, linked: Iterable[str]) -> Searchable:
     """The names that lead to a branch; it has no versions."""
     return Searchable(
-        source=Source(type=DocumentType.BRANCH, subject=branch.id),
-        document_id=branch.id,
+        source=Source(type=DocumentType.BRANCH, subject=branch_id),
+        document_id=branch_id,
         version=0,
-        title=_line(branch.name),
-        text=_text(branch.name, _names(branch.aliases)),
+        title=_line(names.title),
+        text=_text(names.title, map(spelled, names.slugs)),
         conversation_ids=_once(linked),
     )
 
@@ -139,10 +138,6 @@ def _line(text: str) -> str:
 
 def _dated(day: str, text: str) -> str:
     return f"{day} {text}" if day else text
-
-
-def _names(slugs: Iterable[Any]) -> Sequence[str]:
-    return [str(slug).replace(SEPARATOR, " ") for slug in slugs]
 
 
 def _once(values: Iterable[str]) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ from services.compactor.domain.graph import (
     EventKind,
     Finding,
     Link,
+    Names,
     Naming,
     NewLink,
     Proposal,
@@ -88,6 +89,15 @@ class SqlGraph:
         return await self._database.read(
             lambda: _links((tenant, agent_id), ref, after, limit, "conversation_id")
         )
+
+    async def names(self, tenant: str, agent_id: str, ref: str, among: str = "") -> Names | None:
+        """That are borne out."""
+
+        def script() -> Script[Names | None]:
+            own = yield from rows.known((tenant, agent_id), ref)
+            return (yield from rows.names((tenant, agent_id), own["root_id"], among))
+
+        return await self._database.read(script)
 
     async def relevant(self, tenant: str, agent_id: str, ref: str, limit: int) -> list[Link]:
         """The most relevant."""

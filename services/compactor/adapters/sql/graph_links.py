@@ -33,7 +33,7 @@ def by_summary(
     """
     yield from rows.lock(whose)
     if (yield from _newer(whose, conversation_id, version)):
-        before = yield from _roots(whose, conversation_id)
+        before = yield from _names(whose, conversation_id)
         linked = []
         for one in sorted(links, key=lambda link: link.naming.slug):
             linked.append((yield from _link(whose, conversation_id, one, now, by_hand=False)))
@@ -44,10 +44,8 @@ def by_summary(
                 kept.add((yield from _followed(whose, named, conversation_id)))
         dropped = yield from _drop(whose, conversation_id, kept)
         yield from rows.pages(whose, [*dropped, *(yield from _established(whose, conversation_id))])
-        after = yield from _roots(whose, conversation_id)
-        yield from rows.searched(
-            whose, {row["root_id"] for row in before} ^ {row["root_id"] for row in after}
-        )
+        after = yield from _names(whose, conversation_id)
+        yield from rows.searched(whose, {root_id for root_id, _ in before ^ after})
     return [row["root_id"] for row in (yield from _roots(whose, conversation_id))]
 
 
@@ -117,14 +115,16 @@ def _link(whose: Whose, conversation_id: str, link: NewLink, now: datetime, *, b
             f"UPDATE graph_branches SET by_hand = TRUE WHERE {WHOSE} AND branch_id = ?", *whose, branch_id
         )
     yield from execute(
-        "INSERT INTO graph_links (tenant, agent_id, branch_id, conversation_id, relevance, by_hand, linked,"
-        " moved_to) VALUES (?, ?, ?, ?, ?, ?, ?, '')"
+        "INSERT INTO graph_links (tenant, agent_id, branch_id, conversation_id, slug, relevance, by_hand,"
+        " linked, moved_to) VALUES (?, ?, ?, ?, ?, ?, ?, ?, '')"
         " ON CONFLICT (tenant, agent_id, branch_id, conversation_id) DO UPDATE SET linked = excluded.linked,"
+        " slug = excluded.slug,"
         " relevance = CASE WHEN graph_links.by_hand AND NOT excluded.by_hand THEN graph_links.relevance"
         " ELSE excluded.relevance END, by_hand = graph_links.by_hand OR excluded.by_hand, moved_to = ''",
         *whose,
         branch_id,
         conversation_id,
+        link.naming.slug,
         float(link.relevance),
         by_hand,
         to_micros(now),
@@ -248,6 +248,18 @@ def _established(whose: Whose, conversation_id: str) -> Script[list[str]]:
     return [
         row["root_id"] for row in found if row["conversations"] >= ESTABLISHED_AT or row["root_id"] in kept
     ]
+
+
+def _names(whose: Whose, conversation_id: str) -> Script[set[tuple[str, str]]]:
+    """The roots of a conversation, each with the names by which it came."""
+    found = yield from fetch(
+        "SELECT b.root_id, l.slug FROM graph_links l JOIN graph_branches b"
+        " ON b.tenant = l.tenant AND b.agent_id = l.agent_id AND b.branch_id = l.branch_id"
+        f" WHERE l.tenant = ? AND l.agent_id = ? AND l.conversation_id = ? AND {rows.ACTIVE}",
+        *whose,
+        conversation_id,
+    )
+    return {(row["root_id"], row["slug"]) for row in found}
 
 
 def _roots(whose: Whose, conversation_id: str) -> Script[Sequence[Row]]:
