@@ -204,14 +204,22 @@ class Recall:
         terms = analyse_query(words)
         authors = await self._items.authors(tenant, agent_id, scope.conversation_id, scope.contact_ids)
         depth = max(depth or self._settings.depth, limit)
+        features: dict[str, IndexedMessage] = {}
+
+        async def worded() -> Ranked:
+            """Words are found while the query is embedded; so is what is known of what they find."""
+            ranked = usable(await self._items.search_messages(tenant, agent_id, terms, scope, depth))
+            features.update(await self._admitted(tenant, agent_id, [id_ for id_, _ in ranked], scope))
+            return [pair for pair in ranked if pair[0] in features]
+
         channels: dict[str, Callable[[], Awaitable[Ranked]]] = {}
         if semantic and strategy.uses(VECTOR):
             channels[VECTOR] = lambda: self._message_vectors(tenant, agent_id, words, authors, scope, depth)
         if keyword and strategy.uses(KEYWORD):
-            channels[KEYWORD] = lambda: self._items.search_messages(tenant, agent_id, terms, scope, depth)
+            channels[KEYWORD] = worded
         answers = await self._channels.ask(channels)
-        ids = list(dict.fromkeys(id_ for ranked in answers.lists.values() for id_, _ in ranked))
-        features = await self._admitted(tenant, agent_id, ids, scope)
+        nearest = [id_ for id_, _ in answers.lists.get(VECTOR, []) if id_ not in features]
+        features.update(await self._admitted(tenant, agent_id, nearest, scope))
         lists = {name: [(i, s) for i, s in ranked if i in features] for name, ranked in answers.lists.items()}
         candidates = {item_id: _candidate(message) for item_id, message in features.items()}
         day = (reference or self._clock()).date()
