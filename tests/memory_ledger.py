@@ -72,13 +72,15 @@ class MemoryLedger:
         self._place[job.id] = len(self._place) + 1
         self._keys[tenant, new.key] = job.id
 
-    async def claim(self, owner: str, limit: int, lease: timedelta, now: datetime) -> list[Job]:
+    async def claim(
+        self, owner: str, limit: int, lease: timedelta, now: datetime, *, but: frozenset[str] = frozenset()
+    ) -> list[Job]:
         """See Ledger."""
         self._revision += 1
         for job in self._due(now):
             if job.state is JobState.RUNNING and job.last_attempt:
                 self._change(job, Event.LOSE, now)
-        due = [job for job in self._due(now) if self._has_slot(job.tenant, now)]
+        due = [job for job in self._due(now) if job.type not in but and self._has_slot(job.tenant, now)]
         if not due:
             return []
         group = min(due, key=self._turn).group

@@ -381,6 +381,21 @@ async def test_long_jobs_are_claimed_a_few_at_a_time(ledger: Ledger) -> None:
     ]
 
 
+async def test_a_claim_leaves_types_to_others(ledger: Ledger) -> None:
+    """S-16: of every tenant, whatever its turn; and what is left is there for whoever takes it."""
+    left = frozenset({"verify_memory", "extract_messages"})
+    for tenant in ("acme", "big"):
+        await enqueue(ledger, *(new(f"v{i}", type_="verify_memory") for i in range(3)), tenant=tenant)
+    await enqueue(ledger, new("e", type_="extract_messages"), new("r", type_="reflect_agent"), tenant="big")
+    jobs = await ledger.claim("w", 64, LEASE, T0, but=left)
+    assert [(job.tenant, job.key) for job in jobs] == [("big", "r")]
+    assert await ledger.claim("w", 64, LEASE, T0, but=left) == []
+    await enqueue(ledger, new("i"))
+    assert [job.key for job in await ledger.claim("w", 64, LEASE, T0, but=left)] == ["i"]
+    rest = [job.key for _ in range(3) for job in await claim(ledger)]
+    assert sorted(rest) == ["e", "v0", "v0", "v1", "v1", "v2", "v2"]
+
+
 async def test_a_tenant_and_a_limited_credential_see_their_own_only(ledger: Ledger) -> None:
     (ours,) = await enqueue(ledger, new("x"))
     (other_agent,) = await enqueue(ledger, new("y", agent="b"))

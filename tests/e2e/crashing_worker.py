@@ -46,9 +46,11 @@ class Dying(SqlLedger):
         if step == self._step:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    async def claim(self, owner: str, limit: int, lease: timedelta, now: datetime) -> list[Job]:
+    async def claim(
+        self, owner: str, limit: int, lease: timedelta, now: datetime, *, but: frozenset[str] = frozenset()
+    ) -> list[Job]:
         self.die_at("before claim")
-        jobs = await super().claim(owner, limit, lease, now)
+        jobs = await super().claim(owner, limit, lease, now, but=but)
         if jobs:
             self.die_at("after claim")
         return jobs

@@ -9,14 +9,14 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from services.compactor.app.calls import HANDLER_FAULT, TOO_SLOW, UNKNOWN_TYPE, Calls, Rules
-from services.compactor.app.ports import Done, Failed, Outcome, Query, Reach
+from services.compactor.app.ports import Done, Failed, Handler, Outcome, Query, Reach
 from services.compactor.app.wake import LocalWake
 from services.compactor.app.worker import Worker, WorkerRules
 from services.compactor.domain.ledger import ACTIVE, Backoff, Job, JobState, NewJob
 from services.kit.errors import DependencyDown, InvalidField, Overloaded
 from tests.memory_ledger import MemoryLedger
 
-TYPE = "index_message"
+TYPE, SLOW = "index_message", "verify_memory"
 SECOND = timedelta(seconds=1)
 REACH = Reach(tenant="acme")
 ALL = Query(reach=REACH)
@@ -78,7 +78,10 @@ class Bench:
         call_seconds: float = 60,
         heartbeat: float = 60,
         alone: frozenset[str] = frozenset(),
+        slow: Handler | None = None,
+        slots: int = 2,
     ) -> None:
+        """`slow` does jobs of the type SLOW, which may wait for a model."""
         self.time = Time()
         self.ledger = MemoryLedger()
         self.wake = LocalWake()
@@ -86,15 +89,16 @@ class Bench:
         rules = Rules(backoff=backoff, patience=1000, call_seconds=call_seconds, alone=alone)
         self.worker = Worker(
             self.ledger,
-            Calls({TYPE: handler}, rules, self.time),
+            Calls({TYPE: handler} | ({SLOW: slow} if slow else {}), rules, self.time),
             self.wake,
             WorkerRules(
                 owner="me",
-                slots=2,
+                slots=slots,
                 batch_size=64,
                 lease=60 * SECOND,
                 heartbeat_seconds=heartbeat,
                 poll_seconds=60,
+                slow=frozenset({SLOW}),
             ),
             self.time,
         )
@@ -350,3 +354,29 @@ async def test_two_workers_at_once_do_each_job_once() -> None:
         await asyncio.gather(bench.worker.run_once(), bench.worker.run_once())
     keys = [key for call in handler.calls for key in call]
     assert len(keys) == len(set(keys)) == 800
+
+
+async def test_jobs_that_wait_for_a_model_leave_a_slot_to_others() -> None:
+    """S-16: however many of them are due."""
+    bench = Bench(quick := Script(done), slow=(slow := Blocking()))
+    for agent in ("a", "b", "c"):
+        await bench.enqueue(f"slow {agent}", type_=SLOW, agent=agent)
+    await bench.worker.start()
+    await asyncio.wait_for(slow.started.wait(), 5)
+    await bench.enqueue("x")
+    bench.wake.set()
+    await until(bench, lambda job: job.state is JobState.SUCCEEDED)
+    assert quick.calls == [["x"]]
+    states = await bench.states()
+    assert sorted(states[f"slow {agent}"] for agent in "abc") == ["queued", "queued", "running"]
+    slow.go.set()
+    await bench.worker.stop(5)
+
+
+async def test_a_single_slot_does_them_too() -> None:
+    bench = Bench(Script(done), slow=(slow := Blocking()), slots=1)
+    await bench.enqueue("x", type_=SLOW)
+    slow.go.set()
+    await bench.worker.start()
+    await until(bench, lambda job: job.state is JobState.SUCCEEDED)
+    await bench.worker.stop(5)

@@ -77,9 +77,11 @@ class Ledger(Protocol):
     ) -> list[str]:
         """Ids in the order of `jobs`; a known key gives the id of its job, which stays as it is. Durable."""
 
-    async def claim(self, owner: str, limit: int, lease: timedelta, now: datetime) -> list[Job]:
+    async def claim(
+        self, owner: str, limit: int, lease: timedelta, now: datetime, *, but: frozenset[str] = frozenset()
+    ) -> list[Job]:
         """Takes up to `limit` due jobs of one group until now + lease, fewer of a type whose jobs are LONG;
-        none when nothing is due.
+        none when nothing is due. Groups of the types `but` are left to others.
 
         The group: of the tenant that was served longest ago, the group that was served longest ago; groups of
         indexing, which callers wait for, are ahead of others by a bounded number of steps. Tenants with all

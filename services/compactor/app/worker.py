@@ -28,6 +28,9 @@ class WorkerRules:
     lease: timedelta
     heartbeat_seconds: float
     poll_seconds: float
+    slow: frozenset[str] = frozenset()
+    """Types of jobs that may wait for a model: of several slots the first does none of them, so that those
+    that callers wait for always have one (S-16)."""
 
 
 class Worker:
@@ -48,7 +51,9 @@ class Worker:
         freed = await self._ledger.free_leases(self._rules.owner, self._clock())
         if freed:
             self._log.info("leases_freed", jobs=freed)
-        self._slots = [asyncio.create_task(self._slot()) for _ in range(self._rules.slots)]
+        self._slots = [
+            asyncio.create_task(self._slot(self._left_to_others(place))) for place in range(self._rules.slots)
+        ]
 
     async def stop(self, grace: float) -> None:
         """Takes no more; lets calls end for `grace` seconds, then gives their jobs back."""
@@ -60,16 +65,19 @@ class Worker:
                 slot.cancel()
             await asyncio.gather(*self._slots, return_exceptions=True)
 
-    async def run_once(self) -> int:
-        """Does one group, if any is due; how many jobs it had."""
-        jobs = await self._claim()
+    def _left_to_others(self, place: int) -> frozenset[str]:
+        return self._rules.slow if place == 0 and self._rules.slots > 1 else frozenset()
+
+    async def run_once(self, *, but: frozenset[str] = frozenset()) -> int:
+        """Does one group, if any is due that is not of the types `but`; how many jobs it had."""
+        jobs = await self._claim(but)
         if jobs:
             await self._do(jobs)
         return len(jobs)
 
-    async def _claim(self) -> list[Job]:
+    async def _claim(self, but: frozenset[str]) -> list[Job]:
         rules = self._rules
-        claim = self._ledger.claim(rules.owner, rules.batch_size, rules.lease, self._clock())
+        claim = self._ledger.claim(rules.owner, rules.batch_size, rules.lease, self._clock(), but=but)
         claiming = asyncio.ensure_future(claim)
         try:
             return await asyncio.shield(claiming)
@@ -81,11 +89,11 @@ class Worker:
         if jobs:
             await asyncio.shield(self._ledger.release(jobs, self._clock()))
 
-    async def _slot(self) -> None:
+    async def _slot(self, but: frozenset[str]) -> None:
         while not self._stopping:
             self._wake.clear()
             try:
-                found = await self.run_once()
+                found = await self.run_once(but=but)
             except PalimpsestError as error:
                 self._log.warning("ledger_failed", reason=error.reason)
                 found = 0

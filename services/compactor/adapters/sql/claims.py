@@ -25,16 +25,22 @@ from services.compactor.domain.ledger import (
     target,
     turn_after,
 )
-from services.kit.sql import Row, Script, execute, fetch, first
+from services.kit.sql import Row, Script, Value, execute, fetch, first
 
 MAX_EMPTY_GROUPS: Final = 64
 """Groups that one step finds without a job to take before it leaves the rest to the next."""
 NO_LIMIT: Final = 0
 
-_TURN: Final = (
-    "SELECT tenant, revision FROM tenants WHERE next_due IS NOT NULL AND next_due <= ?"
-    " ORDER BY served, tenant LIMIT 1 FOR UPDATE"
+_DUE_TENANTS: Final = "SELECT tenant, revision FROM tenants WHERE next_due IS NOT NULL AND next_due <= ?"
+_OF_OTHER_TYPES: Final = (
+    " AND EXISTS (SELECT 1 FROM groups g WHERE g.tenant = tenants.tenant AND g.next_due IS NOT NULL"
+    " AND g.next_due <= ? AND NOT g.type IN ??)"
 )
+_NEXT_TENANT: Final = " ORDER BY served, tenant LIMIT 1 FOR UPDATE"
+_DUE_GROUPS: Final = (
+    "SELECT id, agent_id, type FROM groups WHERE tenant = ? AND next_due IS NOT NULL AND next_due <= ?"
+)
+_NEXT_GROUP: Final = " ORDER BY served, agent_id, type LIMIT 1"
 _TAKE: Final = (
     "UPDATE jobs SET suspicion = suspicion + CASE WHEN state = 'running' THEN 1 ELSE 0 END,"
     " state = 'running', attempt = attempt + 1, fence = fence + 1, owner = ?, due = ?, updated = ?,"
@@ -56,13 +62,17 @@ _SOONER: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wish:
-    """What a worker asks for; `slots` is the most claims that a tenant may have at once (NO_LIMIT: any)."""
+    """What a worker asks for; `slots` is the most claims that a tenant may have at once (NO_LIMIT: any).
+
+    `but` are types that it leaves to others.
+    """
 
     owner: str
     limit: int
     lease_end: int
     now: int
     slots: int
+    but: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +85,7 @@ class Held:
 
 def claim(wish: Wish) -> Script[list[Job] | None]:
     """Takes due jobs of the tenant whose turn it is; [] when it has none after all, None when nobody has."""
-    step = yield from _whose_turn(wish.now)
+    step = yield from _whose_turn(wish)
     if step is None:
         return None
     if wish.slots != NO_LIMIT:
@@ -93,10 +103,14 @@ def claim(wish: Wish) -> Script[list[Job] | None]:
     return jobs
 
 
-def _whose_turn(now: int) -> Script[Step | None]:
-    row = yield from first(_TURN + " SKIP LOCKED", now)
+def _whose_turn(wish: Wish) -> Script[Step | None]:
+    turn = _DUE_TENANTS + (_OF_OTHER_TYPES if wish.but else "") + _NEXT_TENANT
+    arguments: list[Value] = [wish.now]
+    if wish.but:
+        arguments += [wish.now, wish.but]
+    row = yield from first(turn + " SKIP LOCKED", *arguments)
     if row is None:
-        row = yield from first(_TURN, now)
+        row = yield from first(turn, *arguments)
     return None if row is None else Step(tenant=row["tenant"], revision=row["revision"] + 1)
 
 
@@ -116,10 +130,10 @@ def _next_slot(tenant: str, wish: Wish) -> Script[int | None]:
 def _of_some_group(step: Step, wish: Wish) -> Script[list[Job]]:
     for _ in range(MAX_EMPTY_GROUPS):
         group = yield from first(
-            "SELECT id, agent_id, type FROM groups WHERE tenant = ? AND next_due IS NOT NULL"
-            " AND next_due <= ? ORDER BY served, agent_id, type LIMIT 1",
+            _DUE_GROUPS + (" AND NOT type IN ??" if wish.but else "") + _NEXT_GROUP,
             step.tenant,
             wish.now,
+            *([wish.but] if wish.but else []),
         )
         if group is None:
             return []

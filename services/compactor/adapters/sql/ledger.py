@@ -34,7 +34,9 @@ class SqlLedger:
         """See Ledger."""
         return await self._database.write(lambda: enqueue(tenant, jobs, max_attempts, to_micros(now)))
 
-    async def claim(self, owner: str, limit: int, lease: timedelta, now: datetime) -> list[Job]:
+    async def claim(
+        self, owner: str, limit: int, lease: timedelta, now: datetime, *, but: frozenset[str] = frozenset()
+    ) -> list[Job]:
         """See Ledger."""
         wish = claims.Wish(
             owner=owner,
@@ -42,6 +44,7 @@ class SqlLedger:
             lease_end=to_micros(now + lease),
             now=to_micros(now),
             slots=self._tenant_slots,
+            but=sorted(but),
         )
         for _ in range(MAX_SKIPPED_TENANTS):
             jobs = await self._database.write(lambda: claims.claim(wish))
