@@ -25,6 +25,8 @@ class Reply:
     headers: tuple[str, ...] = ()
     body: tuple[bytes, ...] = ()
     """Sent one after the other."""
+    after: float = 0.0
+    """Seconds until anything comes."""
     drip: bytes = b""
     """Sent again and again after the body, until the client leaves."""
     hang: bool = False
@@ -158,6 +160,7 @@ class ScriptedModel:
 
     async def _give(self, reply: Reply, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         """Sends a reply; whether the connection goes on."""
+        await asyncio.sleep(reply.after)
         if not reply.silent:
             await _send_head(reply, writer)
             for part in reply.body:

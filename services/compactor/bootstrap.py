@@ -39,6 +39,7 @@ from services.compactor.adapters.sql.ledger import SqlLedger
 from services.compactor.adapters.sql.progress import SqlProgress
 from services.compactor.adapters.sql.schedules import SqlSchedules
 from services.compactor.adapters.sync_handler import SYNC_MEMORY, SyncHandler
+from services.compactor.adapters.verify_handler import VERIFY_MEMORY
 from services.compactor.app import attractors, graph
 from services.compactor.app.calls import Calls, Rules
 from services.compactor.app.correcting import Corrections
@@ -98,7 +99,7 @@ async def build(
         wake=relay.wake,
     )
     background(stack, [documents.keep_up()])
-    kept = upkeep.wire(opened.database, channels, jobs, documents, relay.wake, clock)
+    kept = upkeep.wire(opened.database, channels, jobs, documents, relay.wake, clock, settings.call_seconds)
     themes = theming.wire(opened.database, channels, documents, relay.wake, clock, settings.graph_merge_at)
     searched = searching.wire(opened.database, channels, documents)
     engines = modelling.open_engines(settings, models or ModelSettings(), channels, stack, clock)
@@ -119,7 +120,7 @@ async def build(
             ),
             **attracting.handlers(opened.database, channels, documents, jobs, clock),
         }
-        worker = make_worker(settings, ledger, workers, wake, clock, alone=engines.slow)
+        worker = make_worker(settings, ledger, workers, wake, clock, asking=engines.slow)
         await worker.start()
         stack.push_async_callback(worker.stop, settings.drain_seconds)
     schedules = Schedules(specs, SqlSchedules(opened.database), CronTables(), relay.wake, clock)
@@ -175,9 +176,13 @@ def make_worker(
     wake: Wake,
     clock: Clock,
     *,
-    alone: frozenset[str] = frozenset(),
+    asking: frozenset[str] = frozenset(),
 ) -> Worker:
-    """A worker by the settings' figures; jobs of the types `alone` have a call each."""
+    """A worker by the settings' figures; jobs of the types `asking` ask a model, besides those that verify.
+
+    Each of them has a call of its own. Where there are any, there is one slot more, which does none.
+    """
+    slow = asking | {VERIFY_MEMORY}
     backoff = Backoff(
         base=timedelta(seconds=settings.backoff_base_seconds),
         cap=timedelta(seconds=settings.backoff_cap_seconds),
@@ -187,7 +192,7 @@ def make_worker(
         backoff=backoff,
         patience=settings.dependency_patience,
         call_seconds=settings.call_seconds,
-        alone=alone,
+        alone=slow,
     )
     return Worker(
         ledger,
@@ -195,11 +200,12 @@ def make_worker(
         wake,
         WorkerRules(
             owner=worker_id(settings.data_dir),
-            slots=settings.slots,
+            slots=settings.slots + bool(asking),
             batch_size=settings.batch_size,
             lease=timedelta(seconds=settings.lease_seconds),
             heartbeat_seconds=settings.heartbeat_seconds,
             poll_seconds=settings.poll_seconds,
+            slow=slow,
         ),
         clock,
     )

@@ -38,7 +38,7 @@ class CompactorSettings(StoreSettings):
     batch_size: int = Field(default=64, ge=1, le=64)
     """Most jobs in one call of a handler (J-3)."""
     slots: int = Field(default=2, ge=1, le=64)
-    """Groups worked on at once."""
+    """Groups worked on at once; one more where there is a model, for jobs that don't wait for it."""
     tenant_slots: int = Field(default=8, ge=0, le=10_000)
     """Groups of one tenant worked on at once, by all processes together (J-4); 0 for any number."""
     poll_seconds: float = Field(default=0.5, gt=0)

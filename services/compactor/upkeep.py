@@ -1,4 +1,7 @@
-"""Wires what comes round for memories: consolidation, reflection, the drift check (SPEC J-10, J-11, J-15)."""
+"""Wires what keeps memories in order: consolidation, reflection, the drift check, verification by a model.
+
+SPEC S-7, J-10, J-11, J-15.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +27,7 @@ from services.compactor.adapters.upkeep_handlers import (
     FanOut,
     ReflectHandler,
 )
+from services.compactor.adapters.verify_handler import VERIFY_MEMORY, VerifyHandler
 from services.compactor.app.consolidation import Consolidation
 from services.compactor.app.documents import Documents
 from services.compactor.app.jobs import Jobs
@@ -61,8 +65,9 @@ def wire(
     documents: Documents,
     wake: Callable[[], None],
     clock: Clock,
+    call_seconds: float,
 ) -> Upkeep:
-    """Over real adapters; `wake` is that of the outbox's relay."""
+    """Over real adapters; `wake` is that of the outbox's relay, `call_seconds` what a job's call may take."""
     stub = upkeep_pb2_grpc.UpkeepServiceStub(channels.semantic)
     semantic = SemanticUpkeep(stub)
     consolidation = Consolidation(semantic, SqlConsolidations(database), clock)
@@ -85,5 +90,6 @@ def wire(
             CONSOLIDATE_AGENT: ConsolidateHandler(consolidation),
             CHECK_DRIFT: FanOut(jobs, semantic.agents, CHECK_DRIFT_AGENT),
             CHECK_DRIFT_AGENT: DriftHandler(semantic),
+            VERIFY_MEMORY: VerifyHandler(semantic, call_seconds),
         },
     )

@@ -20,11 +20,9 @@ from services.kit.models.settings import ModelSettings, TierSettings
 from services.kit.models.types import Tier, Usage
 from services.kit.policy import DataFlow, EffectiveSettings, Gate
 from services.memory.semantic.adapters.judge_model import (
-    AFTER_FAILURE,
-    KEPT_IN,
+    DATA_FLOW,
     MAX_TOKENS,
     MODEL,
-    OUT_OF_TIME,
     SCHEMA,
     ModelJudge,
     open_judge,
@@ -141,7 +139,7 @@ async def test_guard_what_cannot_be_about_one_slot_is_never_asked(
 async def test_a_tenant_whose_texts_stay_gets_the_rules(bench: Bench) -> None:
     """S-15."""
     judged = await bench.judge().judge(CLOSED, AGENT, OLD, NEW)
-    assert (judged.verdict, judged.judge) == (judge(OLD, NEW), f"{RULES} {KEPT_IN}")
+    assert (judged.verdict, judged.judge) == (judge(OLD, NEW), f"{RULES} because {DATA_FLOW}")
     assert bench.model.asked == []
     assert bench.used == []
 
@@ -151,11 +149,11 @@ async def test_a_model_that_is_away_is_left_alone_for_a_while(bench: Bench) -> N
     bench.model.otherwise = Reply(status=500)
     judge_ = bench.judge()
     for _ in range(STRIKES):
-        assert (await judge_.judge(OPEN, AGENT, OLD, NEW)).judge == f"{RULES} {AFTER_FAILURE}"
+        assert (await judge_.judge(OPEN, AGENT, OLD, NEW)).judge == f"{RULES} because failed"
     asked = len(bench.model.asked)
     assert asked == 2 * STRIKES
     bench.model.otherwise = completion(SURE)
-    assert (await judge_.judge(OPEN, AGENT, OLD, NEW)).judge == f"{RULES} {AFTER_FAILURE}"
+    assert (await judge_.judge(OPEN, AGENT, OLD, NEW)).judge == f"{RULES} because failed"
     assert len(bench.model.asked) == asked
     bench.now += AWAY_SECONDS
     assert (await judge_.judge(OPEN, AGENT, OLD, NEW)).judge == NAME
@@ -165,31 +163,33 @@ _HALF = Reply(body=(b'{"choices": [{"message": {"content": "{',), cut=True)
 
 
 @pytest.mark.parametrize(
-    "reply",
+    ("reply", "cause"),
     [
-        completion('{"replaces": 0.9, "contra'),
-        completion('{"replaces": 0.9}'),
-        completion('{"replaces": 1.5, "contradicts": 0}'),
-        completion('{"replaces": "0.9", "contradicts": 0}'),
-        completion('{"replaces": NaN, "contradicts": 0}'),
-        completion('{"replaces": true, "contradicts": false}'),
-        completion('{"replaces": 0.9, "contradicts": 0, "note": "sure"}'),
-        completion('{"replaces": 1, "contradicts": 0} or {"replaces": 0, "contradicts": 0}'),
-        completion("The second replaces the first."),
-        completion(""),
-        completion(None),
-        answer({"choices": []}),
-        answer({"error": {"message": "busy"}}, status=429),
-        answer({}, status=500),
-        Reply(body=(b"<html>",), content_type="text/html"),
-        _HALF,
+        (completion('{"replaces": 0.9, "contra'), "not_json"),
+        (completion('{"replaces": 0.9}'), "wrong_schema"),
+        (completion('{"replaces": 1.5, "contradicts": 0}'), "wrong_schema"),
+        (completion('{"replaces": "0.9", "contradicts": 0}'), "wrong_schema"),
+        (completion('{"replaces": NaN, "contradicts": 0}'), "not_json"),
+        (completion('{"replaces": true, "contradicts": false}'), "wrong_schema"),
+        (completion('{"replaces": 0.9, "contradicts": 0, "note": "sure"}'), "wrong_schema"),
+        (completion('{"replaces": 1, "contradicts": 0} or {"replaces": 0, "contradicts": 0}'), "not_json"),
+        (completion("The second replaces the first."), "not_json"),
+        (completion(""), "empty"),
+        (completion(None), "empty"),
+        (answer({"choices": []}), "malformed"),
+        (answer({"error": {"message": "busy"}}, status=429), "busy"),
+        (answer({}, status=500), "failed"),
+        (Reply(body=(b"<html>",), content_type="text/html"), "malformed"),
+        (_HALF, "cut"),
     ],
 )
-async def test_a_bad_answer_is_asked_for_again_and_then_the_rules_judge(bench: Bench, reply: Reply) -> None:
+async def test_a_bad_answer_is_asked_for_again_and_then_the_rules_judge(
+    bench: Bench, reply: Reply, cause: str
+) -> None:
     """J-16: the verdict says so, and it is not "nothing"."""
     bench.model.script = [reply, reply]
     judged = await bench.judge().judge(OPEN, AGENT, OLD, NEW)
-    assert (judged.verdict, judged.judge) == (judge(OLD, NEW), f"{RULES} {AFTER_FAILURE}")
+    assert (judged.verdict, judged.judge) == (judge(OLD, NEW), f"{RULES} because {cause}")
     assert judged.verdict.replaces >= 0.75
     assert len(bench.model.asked) == 2
     bench.model.script = [reply, completion(SURE)]
@@ -208,19 +208,46 @@ async def test_a_model_that_hangs_costs_its_time_and_no_verdict(bench: Bench, re
     """J-16."""
     bench.model.script = [reply]
     judged = await bench.judge(seconds=0.1).judge(OPEN, AGENT, OLD, NEW)
-    assert (judged.verdict, judged.judge) == (judge(OLD, NEW), f"{RULES} {AFTER_FAILURE}")
+    assert (judged.verdict, judged.judge) == (judge(OLD, NEW), f"{RULES} because timeout")
 
 
 async def test_after_the_callers_time_the_rules_judge(bench: Bench) -> None:
     """J-16: nobody is asked then, and a question that is under way is given up; the verdict says so."""
     loop, judge_ = asyncio.get_running_loop(), bench.judge()
-    out_of_time = f"{RULES} {OUT_OF_TIME}"
+    out_of_time, other = f"{RULES} because timeout", replace(NEW, value="Moved to Nice")
     assert (await judge_.judge(OPEN, AGENT, OLD, NEW, until=loop.time())).judge == out_of_time
     assert (bench.model.asked, bench.asked_policy) == ([], [])
     bench.model.script = [completion(SURE), Reply(hang=True)]
-    assert (await judge_.judge(OPEN, AGENT, OLD, NEW, until=loop.time() + 20)).judge == NAME, "the control"
+    assert (await judge_.judge(OPEN, AGENT, OLD, other, until=loop.time() + 20)).judge == NAME, "the control"
     judged = await judge_.judge(OPEN, AGENT, OLD, NEW, until=loop.time() + 0.1)
     assert (judged.verdict, judged.judge) == (judge(OLD, NEW), out_of_time)
+
+
+async def test_of_two_statements_a_model_is_asked_once(bench: Bench) -> None:
+    """S-7: memories that are written together are held against each other twice, and the model is slow."""
+    judge_ = bench.judge()
+    bench.model.script = [completion("no"), completion("no"), *[completion(SURE)] * 4]
+    assert (await judge_.judge(OPEN, AGENT, OLD, NEW)).judge == f"{RULES} because not_json"
+    first = await judge_.judge(OPEN, AGENT, OLD, NEW)
+    assert (first.judge, len(bench.model.asked)) == (NAME, 3), "what was no answer is not kept"
+    over = asyncio.get_running_loop().time()
+    assert await judge_.judge(OPEN, AGENT, OLD, NEW, until=over) == first
+    assert len(bench.model.asked) == 3
+    for old, new, tenant in ((NEW, OLD, OPEN), (OLD, replace(NEW, valid_to=BEGUN + timedelta(99)), OPEN)):
+        assert (await judge_.judge(tenant, AGENT, old, new)).judge == NAME
+    assert len(bench.model.asked) == 5, "these are others"
+    closed = await judge_.judge(CLOSED, AGENT, OLD, NEW)
+    assert closed.judge == f"{RULES} because {DATA_FLOW}", "and so are another tenant's"
+
+
+async def test_what_a_model_may_be_asked_about_has_no_verdict_at_once(bench: Bench) -> None:
+    """S-7: whoever indexes waits for nobody."""
+    music = replace(NEW, key="music", value="Plays the oboe")
+    at_once = await bench.judge().at_once(OLD, music)
+    assert at_once is not None
+    assert (at_once.verdict, at_once.judge) == (judge(OLD, music), RULES)
+    assert await bench.judge().at_once(OLD, NEW) is None
+    assert (bench.model.asked, bench.asked_policy) == ([], [])
 
 
 async def test_a_useless_answer_costs_all_the_same(bench: Bench) -> None:
@@ -269,13 +296,15 @@ async def test_without_a_fast_model_the_rules_judge() -> None:
 
 
 @pytest.mark.parametrize(
-    ("partner", "tenant", "name"),
-    [(True, CLOSED, KEPT_IN), (True, OPEN, AFTER_FAILURE), (False, CLOSED, AFTER_FAILURE)],
+    ("partner", "tenant", "cause"),
+    [(True, CLOSED, DATA_FLOW), (True, OPEN, "unreachable"), (False, CLOSED, "unreachable")],
 )
-async def test_the_policy_governs_what_leaves_and_nothing_else(partner: bool, tenant: str, name: str) -> None:
+async def test_the_policy_governs_what_leaves_and_nothing_else(
+    partner: bool, tenant: str, cause: str
+) -> None:
     """S-15: an endpoint of one's own is no partner; that it was asked shows in its being out of reach."""
     refused: list[Any] = []
     async with AsyncExitStack() as stack:
         judged = await _opened(_fast(partner=partner), stack, refused).judge(tenant, AGENT, OLD, NEW)
-    assert judged.judge == f"{RULES} {name}"
-    assert refused == ([(CLOSED, JUDGE)] if name == KEPT_IN else [])
+    assert judged.judge == f"{RULES} because {cause}"
+    assert refused == ([(CLOSED, JUDGE)] if cause == DATA_FLOW else [])

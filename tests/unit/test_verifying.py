@@ -3,183 +3,33 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
-from datetime import timedelta
-from typing import Any
 
 import pytest
 
 from services.kit.errors import DependencyDown
 from services.kit.policy import CLOSED, EffectiveSettings
-from services.memory.semantic.adapters.memory_items import MemoryItemIndex
-from services.memory.semantic.adapters.sql.judgements import SqlJudgements
-from services.memory.semantic.adapters.sql.memories import SqlMemories
-from services.memory.semantic.adapters.sql.memories_writing import WriteRules
-from services.memory.semantic.adapters.vectors_memory import MemoryVectorIndex
-from services.memory.semantic.app.generations import Generation, Generations
-from services.memory.semantic.app.indexing import Indexer, MemoryItem
-from services.memory.semantic.app.judging import RULES, DeterministicJudge, Judged
-from services.memory.semantic.app.ports import ContradictionQuery
+from services.memory.semantic.app.judging import RULES, DeterministicJudge
 from services.memory.semantic.app.verifying import (
     JUDGED_CHARACTERS,
     NOT_VERIFIED,
     Fresh,
     Outcome,
-    Verifier,
-    VerifySettings,
 )
 from services.memory.semantic.bootstrap import verifies
 from services.memory.semantic.domain.judging_types import Statement, Verdict
 from services.memory.semantic.domain.memory import (
     FactType,
     Memory,
-    NewMemory,
-    Scope,
-    Source,
     Verification,
 )
 from services.memory.semantic.domain.vectors import (
     MEMORY_CLASSES,
-    NO_FILTERS,
     Bucket,
     ContentClass,
-    Filters,
-    VectorHit,
-    VectorModel,
     pack,
 )
-from tests.unit.semantic_parts import AGENT, AGENT_WIDE, NOW, TENANT, Episodes, Hashing, Outbox, Sql
-
-DAY = timedelta(days=1)
-ANN, BOB = Scope(agent_id=AGENT, contact_ids=("ann",)), Scope(agent_id=AGENT, contact_ids=("bob",))
-DIMENSION = 2
-SAME = (1.0, 0.0)
-Rule = Callable[[Statement, Statement], Verdict]
-
-
-def nothing(_old: Statement, _new: Statement) -> Verdict:
-    return Verdict(replaces=0.74, contradicts=0.74, reason="test")
-
-
-def replaces(_old: Statement, _new: Statement) -> Verdict:
-    return Verdict(replaces=0.75, contradicts=0.9, reason="test")
-
-
-def contradicts(_old: Statement, _new: Statement) -> Verdict:
-    return Verdict(replaces=0.74, contradicts=0.75, reason="test")
-
-
-class Scripted:
-    """A judge that says what a test tells it to, when it may."""
-
-    def __init__(self) -> None:
-        self.rule: Rule = nothing
-        self.asked: list[tuple[str, str]] = []
-        self.of: set[tuple[str, str]] = set()
-        self.gate = asyncio.Event()
-        self.gate.set()
-
-    async def judge(
-        self, tenant: str, agent_id: str, old: Statement, new: Statement, /, *, until: float | None = None
-    ) -> Judged:
-        self.asked.append((old.value, new.value))
-        self.of.add((tenant, agent_id))
-        await self.gate.wait()
-        return Judged(verdict=self.rule(old, new), judge="scripted")
-
-
-class Vectors(MemoryVectorIndex):
-    """Found in memory, unless its searches are down."""
-
-    down = False
-
-    async def search(
-        self, bucket: Bucket, vector: bytes, *, filters: Filters = NO_FILTERS, limit: int
-    ) -> list[VectorHit]:
-        if self.down:
-            raise DependencyDown
-        return await super().search(bucket, vector, filters=filters, limit=limit)
-
-
-class Directions(Hashing):
-    """Vectors by text; one that is not set points where SAME does."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.of: dict[str, tuple[float, float]] = {}
-
-    async def documents(self, texts: Sequence[str]) -> list[bytes]:
-        return [pack(self.of.get(text, SAME)) for text in texts]
-
-
-class Parts:
-    """The indexer and the verifier over real stores, with a scripted judge."""
-
-    def __init__(self) -> None:
-        self.now = NOW
-        sql = Sql()
-        self.store = SqlMemories(sql, WriteRules(task_lifetime=timedelta(days=7)))
-        self.judgements = SqlJudgements(sql)
-        self.outbox = Outbox(sql)
-        self.vectors = Vectors(VectorModel(revision="r", dimension=DIMENSION))
-        self.texts = Directions()
-        self.judge = Scripted()
-        self.counted: list[Outcome] = []
-        self.woken: list[None] = []
-        self.verifier = Verifier(
-            store=self.store,
-            judgements=self.judgements,
-            vectors=self.vectors,
-            judge=self.judge,
-            settings=VerifySettings(),
-            count=self.counted.append,
-            wake=lambda: self.woken.append(None),
-            clock=lambda: self.now,
-        )
-        self.indexer = Indexer(
-            store=self.store,
-            items=MemoryItemIndex(),
-            generations=Generations(Generation(vectors=self.vectors, texts=self.texts)),
-            conversations=Episodes(),
-            observe_lag=lambda _: None,
-            clock=lambda: self.now,
-            verifier_of=lambda _: self.verifier,
-        )
-
-    async def remember(
-        self, value: str, scope: Scope = AGENT_WIDE, key: str = "", tenant: str = TENANT, **fields: Any
-    ) -> Memory:
-        """Under a key of its own, a second after the one before."""
-        self.now += timedelta(seconds=1)
-        new = NewMemory(
-            scope=scope,
-            key=key or value,
-            value=value,
-            fact_type=fields.pop("fact_type", FactType.FACT),
-            pinned=False,
-            source=Source.EXPLICIT,
-            provenance=(),
-            valid_from=fields.pop("valid_from", None),
-            request_id="",
-            **fields,
-        )
-        return (await self.store.remember(tenant, new, self.now)).memory
-
-    async def index(self, *memories: Memory, tenant: str = TENANT) -> list[str]:
-        return await self.indexer.index(tenant, AGENT, [MemoryItem(memory_id=m.id) for m in memories])
-
-    async def known(self, value: str, *place: Any, **fields: Any) -> Memory:
-        """Remembered and indexed; as it is then."""
-        memory = await self.remember(value, *place, **fields)
-        assert await self.index(memory, tenant=fields.get("tenant", TENANT)) == [""]
-        return await self.one(memory, tenant=fields.get("tenant", TENANT))
-
-    async def one(self, memory: Memory, tenant: str = TENANT) -> Memory:
-        return (await self.store.get(tenant, AGENT, [memory.id]))[memory.id]
-
-    async def contradictions(self) -> int:
-        query = ContradictionQuery(scope=AGENT_WIDE)
-        return len(await self.judgements.contradictions(TENANT, query, self.now))
+from tests.unit.semantic_parts import AGENT, AGENT_WIDE, NOW, TENANT
+from tests.unit.verifying_parts import ANN, BOB, DAY, SAME, Parts, contradicts, nothing, replaces
 
 
 @pytest.fixture
@@ -238,7 +88,6 @@ async def test_below_the_thresholds_nothing_is_done(parts: Parts) -> None:
     assert (other.verification, other.contradicts) == (Verification.VERIFIED, ())
     assert not (await parts.one(one)).superseded_by
     assert parts.counted == [Outcome.NEITHER]
-    assert parts.judge.of == {(TENANT, AGENT)}
 
 
 async def test_the_nearest_three_that_are_near_enough_are_judged_in_order_of_writing(parts: Parts) -> None:

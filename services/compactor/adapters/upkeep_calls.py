@@ -1,4 +1,4 @@
-"""What consolidation and reflection ask of Semantic, by its stubs, as a service for one agent."""
+"""What jobs that keep memories in order ask of Semantic, by its stubs, as a service for one agent."""
 
 from __future__ import annotations
 
@@ -90,3 +90,9 @@ class SemanticUpkeep:
         with as_service(tenant, agent_id):
             request = pb.CheckDriftRequest(agent_id=agent_id, request_id=request_id)
             return await self._stub.CheckDrift(request)
+
+    async def verify(self, tenant: str, agent_id: str, memory_id: str, seconds: float) -> str:
+        """Verifies a memory, within `seconds`; who judged."""
+        with as_service(tenant, agent_id):
+            request = pb.VerifyMemoryRequest(agent_id=agent_id, memory_id=memory_id)
+            return (await self._stub.VerifyMemory(request, timeout=seconds)).engine

@@ -71,7 +71,9 @@ WAITED_FOR: Final = frozenset({"index_memory", "index_message"})
 """Types whose ends callers wait for (S-16): within a tenant their groups come first."""
 STEPS_BEHIND: Final = 64
 """How many steps of the tenant the others stay behind those; then it is their turn all the same."""
-LONG: Final = frozenset({"cover_messages", "fold_overlays", "refresh_summary", "summarize_conversation"})
+LONG: Final = frozenset(
+    {"cover_messages", "fold_overlays", "refresh_summary", "summarize_conversation", "verify_memory"}
+)
 """Types each job of which may take seconds: many in one claim would keep those that callers wait for away."""
 MOST_LONG: Final = 8
 """Jobs of such a type in a claim."""

@@ -64,6 +64,7 @@ from services.memory.semantic.app.sweeping import Sweeper
 from services.memory.semantic.app.syncing import NoRemote
 from services.memory.semantic.app.upkeep import Upkeep
 from services.memory.semantic.app.vector_writing import VectorWriter
+from services.memory.semantic.app.verification_jobs import VerificationJobs
 from services.memory.semantic.app.verifying import Verifier, VerifySettings
 from services.memory.semantic.app.waiting import Waiter
 from services.memory.semantic.config import SemanticSettings
@@ -161,6 +162,7 @@ async def build(
         wanted=lambda tenant, agent_id: verifies(policies, tenant, agent_id),
     )
     verifiers = {one.model.revision: verifier_by(vectors=one.vectors) for one in generations.written}
+    verifier_of = (lambda one: verifiers[one.model.revision]) if settings.verify else None
     documents = SqlIndexedDocuments(database)
     derived = DocumentUpkeep(documents, items)
     indexer = Indexer(
@@ -170,7 +172,7 @@ async def build(
         conversations=EpisodicConversations(channels.episodic),
         observe_lag=lag.observe,
         clock=clock,
-        verifier_of=(lambda one: verifiers[one.model.revision]) if settings.verify else None,
+        verifier_of=verifier_of,
         documents=DocumentIndexer(
             store=documents,
             texts=CompactorDocuments(channels.compactor),
@@ -247,6 +249,7 @@ async def build(
         store=store, upkeep=kept, items=items, reconciler=reconciler, wake=relay.wake, clock=clock
     )
     upkeep = Upkeep(store=kept, generations=generations, judge=judge, wake=relay.wake, clock=clock)
+    verifications = VerificationJobs(store=store, generations=generations, verifier_of=verifier_of)
     sweeper = Sweeper(store=store, upkeep=kept, items=items, wake=relay.wake, clock=clock)
     background(stack, [filler.run(), reindexer.run(), sweeper.run(settings.sweep_seconds)])
     if change.shared:
@@ -264,7 +267,7 @@ async def build(
         roles=roles_of(DESCRIPTOR),
         ready=_both(opened.ready, change.replica.current),
         faces=(
-            upkeep_servicer.face(upkeep, drift),
+            upkeep_servicer.face(upkeep, drift, verifications),
             search_servicer.face(
                 DocumentSearch(
                     store=documents, items=items, generations=generations, settings=recall_settings

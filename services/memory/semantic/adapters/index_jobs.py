@@ -18,6 +18,17 @@ def index_job(agent_id: str, memory_id: str, revision: int, suffix: str = "") ->
     )
 
 
+def verify_job(agent_id: str, memory_id: str, revision: int) -> NewJob:
+    """Verifies a memory that is indexed, by a model."""
+    return NewJob(
+        type="verify_memory",
+        agent_id=agent_id,
+        subject=f"memories/{memory_id}",
+        key=f"verify_memory/{agent_id}/{memory_id}/{revision}",
+        payload={"memory_id": memory_id},
+    )
+
+
 def message_job(known: KnownConversation, sequence: int, suffix: str) -> NewJob:
     """Indexes a message again."""
     return NewJob(

@@ -2,7 +2,7 @@
 
 The guard comes first: what the rules hold to be about different subjects or slots, they judge themselves, and
 no model is asked. So do they where the tenant's texts must not leave, where the model gives no usable answer,
-and where the caller's time for models is over; the verdict names its judge in each case.
+and where the caller's time for models is over; the verdict names its judge, and the cause, in each case.
 """
 
 from __future__ import annotations
@@ -10,13 +10,15 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import replace
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 from services.kit.errors import DataFlowRefused
-from services.kit.models.errors import ModelUnavailable
+from services.kit.models.errors import Cause, ModelUnavailable
 from services.kit.models.patience import Patience
 from services.kit.models.recording import Used
 from services.kit.models.settings import ModelSettings
@@ -31,9 +33,10 @@ if TYPE_CHECKING:
 
 MODEL = "model/1"
 """The name of the judge, before that of its model; raised with a change of the prompt."""
-AFTER_FAILURE = "after model failure"
-OUT_OF_TIME = "beyond the model's time"
-KEPT_IN = "kept in by the data-flow policy"
+DATA_FLOW = "data_flow"
+"""The cause where the tenant's texts must not leave."""
+KEPT_VERDICTS = 4096
+"""Of pairs that were asked about last."""
 MAX_TOKENS = 64  # S-7: two numbers
 PROBABILITY: Mapping[str, Any] = {"type": "number", "minimum": 0, "maximum": 1}
 SCHEMA: Mapping[str, Any] = {
@@ -63,7 +66,9 @@ PROMPT = Message(
 class ModelJudge:
     """Asks the model once or more within `seconds`, and the rules where it must not or cannot answer.
 
-    A model that is away is left alone for a while: memories are verified one after the other.
+    A model that is away is left alone for a while: memories are verified one after the other. What it said of
+    two statements is kept, by a digest of them: of two memories that are written together, each is held
+    against the other.
     """
 
     def __init__(
@@ -85,27 +90,44 @@ class ModelJudge:
         self._used = used
         self._rules = DeterministicJudge()
         self._patience = Patience(monotonic)
+        self._kept: OrderedDict[bytes, Judged] = OrderedDict()
+
+    async def at_once(self, old: Statement, new: Statement, /) -> Judged | None:
+        """See the port."""
+        if await asyncio.to_thread(askable, old, new):
+            return None
+        return await self._rules.at_once(old, new)
 
     async def judge(
         self, tenant: str, agent_id: str, old: Statement, new: Statement, /, *, until: float | None = None
     ) -> Judged:
         """See the port."""
-        if not await asyncio.to_thread(askable, old, new):
-            return await self._rules.judge(tenant, agent_id, old, new)
+        judged = await self.at_once(old, new)
+        if judged is not None:
+            return judged
+        pair = _digest(tenant, agent_id, old, new)
+        if pair in self._kept:
+            return self._kept[pair]
         if _over(until):
-            return await self._by_rules(OUT_OF_TIME, old, new)
+            return await self._by_rules(Cause.TIMEOUT, old, new)
         try:
             await self._leave(tenant, agent_id)
             verdict = await self._asked(agent_id, old, new, until)
         except DataFlowRefused:
-            return await self._by_rules(KEPT_IN, old, new)
-        except ModelUnavailable:
-            return await self._by_rules(OUT_OF_TIME if _over(until) else AFTER_FAILURE, old, new)
-        return Judged(verdict=verdict, judge=self._name)
+            return await self._by_rules(DATA_FLOW, old, new)
+        except ModelUnavailable as error:
+            return await self._by_rules(error.cause, old, new)
+        return self._keep(pair, Judged(verdict=verdict, judge=self._name))
 
-    async def _by_rules(self, why: str, old: Statement, new: Statement) -> Judged:
-        judged = await self._rules.judge("", "", old, new)
-        return replace(judged, judge=f"{judged.judge} {why}")
+    def _keep(self, pair: bytes, judged: Judged) -> Judged:
+        self._kept[pair] = judged
+        if len(self._kept) > KEPT_VERDICTS:
+            self._kept.popitem(last=False)
+        return judged
+
+    async def _by_rules(self, cause: str, old: Statement, new: Statement) -> Judged:
+        judged = await self._rules.at_once(old, new)
+        return replace(judged, judge=f"{judged.judge} because {cause}")
 
     async def _asked(self, agent_id: str, old: Statement, new: Statement, until: float | None) -> Verdict:
         self._patience.check()
@@ -140,6 +162,10 @@ class ModelJudge:
 
 def _over(until: float | None) -> bool:
     return until is not None and asyncio.get_running_loop().time() >= until
+
+
+def _digest(tenant: str, agent_id: str, old: Statement, new: Statement) -> bytes:
+    return blake2b(json.dumps([tenant, agent_id, question(old, new)]).encode(), digest_size=16).digest()
 
 
 def question(old: Statement, new: Statement) -> str:

@@ -18,7 +18,7 @@ RULES = "rules/4"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
-    """A verdict, and who gave it, as a supersession or contradiction records it."""
+    """A verdict, and who gave it, as a supersession or contradiction, and the job, record it."""
 
     verdict: Verdict
     judge: str
@@ -26,6 +26,10 @@ class Judged:
 
 class Judge(Protocol):
     """Says how likely one statement replaces or contradicts another of the same scope."""
+
+    async def at_once(self, old: Statement, new: Statement, /) -> Judged | None:
+        """The verdict where it takes no waiting; None where a model may be asked, which `judge` does."""
+        ...
 
     async def judge(
         self, tenant: str, agent_id: str, old: Statement, new: Statement, /, *, until: float | None = None
@@ -40,6 +44,10 @@ class Judge(Protocol):
 class DeterministicJudge:
     """Rules without a model: never fails, asks nobody, sends no text anywhere."""
 
+    async def at_once(self, old: Statement, new: Statement, /) -> Judged:
+        """Applies the rules in a thread: two long statements take them a while, and others are served."""
+        return Judged(verdict=await asyncio.to_thread(judge, old, new), judge=RULES)
+
     async def judge(
         self,
         _tenant: str,
@@ -50,8 +58,8 @@ class DeterministicJudge:
         *,
         until: float | None = None,  # noqa: ARG002
     ) -> Judged:
-        """Applies the rules in a thread: two long statements take them a while, and others are served."""
-        return Judged(verdict=await asyncio.to_thread(judge, old, new), judge=RULES)
+        """The same."""
+        return await self.at_once(old, new)
 
 
 def statement_of(memory: Memory) -> Statement:

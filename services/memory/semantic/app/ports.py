@@ -306,6 +306,9 @@ class JudgementStore(Protocol):
         if it was resolved otherwise, or one of the two is no longer live.
         """
 
+    async def ask_verification(self, tenant: str, agent_id: str, memory_ids: Sequence[str]) -> None:
+        """Asks for a job for each of these memories that is pending still, once for each revision."""
+
     async def set_verification(
         self, tenant: str, agent_id: str, memory_id: str, verification: Verification, now: datetime
     ) -> bool:

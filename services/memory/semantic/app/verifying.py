@@ -1,27 +1,32 @@
 """Holding new memories against similar ones, once they are indexed (SPEC S-7).
 
 Each is put into the indexes before it looks for others, so of two that are written at once one at the least
-finds the other. Rounds of one scope, of whatever subject, go one after the other within a process: what is
-about one subject is for the judge to say. Between processes nothing is locked for long: both find the same
-order of two memories, and the store decides under its own locks, by the rows as they are then. It ends a
-memory once, never by one that has ended, and never again by a verdict that was taken back.
+finds the other. Whoever indexes waits for no model: a memory that one is to be asked about stays pending, and
+a job of its own verifies it (`Verifier.by_asking`).
+
+Rounds of one scope, of whatever subject, go one after the other within a process: what is about one subject
+is for the judge to say. A job asks before its turn; in its turn, what it was told is held to the rows as they
+are then. Between processes nothing is locked for long: both find the same order of two memories, and the
+store decides under its own locks. It ends a memory once, never by one that has ended, and never again by a
+verdict that was taken back.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
+from itertools import chain
 from weakref import WeakValueDictionary
 
 import structlog
 
 from services.kit.errors import DependencyDown, Overloaded, Reason
 from services.kit.times import Clock
-from services.memory.semantic.app.judging import Judge, statement_of
+from services.memory.semantic.app.judging import Judge, Judged, statement_of
 from services.memory.semantic.app.ports import JudgementStore, MemoryStore, Verdict
 from services.memory.semantic.app.vectors import VectorIndex
 from services.memory.semantic.domain.judging_types import CONTRADICTS_FROM, REPLACES_FROM, Statement
@@ -33,9 +38,6 @@ JUDGED_CHARACTERS = 2000
 SEARCHED = 32
 """Hits asked of the index, which may still hold some that have ended."""
 SEARCHES_AT_ONCE = 16
-MODEL_SECONDS = 10.0
-"""J-16: how long models are waited for in one call, however many memories it has. The rules judge the rest:
-whoever indexes has few places for all tenants, and a slow model must not hold them."""
 
 NOT_VERIFIED = f"{Reason.INTERNAL}: the memory is indexed, but its verification failed"
 PASSED_ON = (DependencyDown, Overloaded)
@@ -54,14 +56,13 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerifySettings:
-    """How many memories one is held against, how similar they are at the least (S-7), and the time of models.
+    """How many memories one is held against, and how similar they are at the least (S-7).
 
     S-7 has 0.6. With the guard in place less suffices, and finds a sixth more (docs/memory-model.md).
     """
 
     candidates: int = 3
     cosine: float = 0.5
-    model_seconds: float = MODEL_SECONDS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +79,18 @@ class _Similar:
 
     memory_id: str
     others: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Pair:
+    """Two memories that are held against each other: what holds from later on is the new one."""
+
+    old: Memory
+    new: Memory
+
+    @property
+    def ids(self) -> tuple[str, str]:
+        return self.old.id, self.new.id
 
 
 class Verifier:
@@ -112,27 +125,76 @@ class Verifier:
     async def verify(self, tenant: str, agent_id: str, fresh: Sequence[Fresh]) -> dict[str, str]:
         """Errors by memory id, of those whose verification failed. Those that are verified stay untouched.
 
+        Those that a model is to be asked about stay pending, and get a job each.
+
         Raises DependencyDown or Overloaded, after the others were done, if one met with it. A repetition
         changes nothing.
         """
         pending = [one for one in fresh if one.memory.verification is Verification.PENDING]
-        if not pending:
-            return {}
-        if self._wanted is not None and not await self._wanted(tenant, agent_id):
-            for one in pending:
-                await self._mark(tenant, agent_id, one.memory.id, Verification.NOT_NEEDED)
+        if not pending or not await self._are_wanted(tenant, agent_id, pending):
             return {}
         bucket = Bucket(tenant=tenant, agent=agent_id, content=ContentClass.MEMORY)
         failures: dict[str, Exception] = {}
         rounds = await self._search(bucket, sorted(pending, key=lambda one: _written(one.memory)), failures)
-        until = asyncio.get_running_loop().time() + self._settings.model_seconds
-        await asyncio.gather(
-            *(self._round(bucket, key, found, until, failures) for key, found in rounds.items())
+        unsaid = await asyncio.gather(
+            *(self._round(bucket, key, found, failures) for key, found in rounds.items())
         )
+        if asked := list(chain.from_iterable(unsaid)):
+            await self._judgements.ask_verification(tenant, agent_id, asked)
+            self._wake()
         for error in failures.values():
             if isinstance(error, PASSED_ON):
                 raise error
         return dict.fromkeys(failures, NOT_VERIFIED)
+
+    async def by_asking(
+        self, tenant: str, agent_id: str, fresh: Fresh, *, until: float | None = None
+    ) -> list[str]:
+        """Verifies one memory, whoever has to be asked, and until then only; the judges' names, in order.
+
+        Raises what a judge or a store does: it stays pending then. A repetition changes nothing.
+        """
+        memory = fresh.memory
+        if memory.verification is not Verification.PENDING:
+            return []
+        if not await self._are_wanted(tenant, agent_id, [fresh]):
+            return []
+        bucket = Bucket(tenant=tenant, agent=agent_id, content=ContentClass.MEMORY)
+        similar = _Similar(memory_id=memory.id, others=await self._similar(bucket, fresh))
+        try:
+            verdicts = await self._asked(bucket, similar, until)
+            async with self._turn(bucket, memory.contact_id):
+                await self._apply_still(bucket, similar, verdicts)
+        except Exception:
+            self._count(Outcome.FAILED)
+            raise
+        return [judged.judge for judged in verdicts.values()]
+
+    async def _asked(
+        self, bucket: Bucket, similar: _Similar, until: float | None
+    ) -> Mapping[tuple[str, str], Judged]:
+        """Verdicts by the ids of the two."""
+        verdicts: dict[tuple[str, str], Judged] = {}
+        for pair in await self._pairs(bucket, similar) or ():
+            old, new = _capped(pair.old), _capped(pair.new)
+            verdicts[pair.ids] = await self._judge.judge(bucket.tenant, bucket.agent, old, new, until=until)
+        return verdicts
+
+    async def _apply_still(
+        self, bucket: Bucket, similar: _Similar, verdicts: Mapping[tuple[str, str], Judged]
+    ) -> None:
+        """Of verdicts that took their time, those that are still about something."""
+        pairs = await self._pairs(bucket, similar)
+        if pairs is not None:
+            known = [(pair, verdicts[pair.ids]) for pair in pairs if pair.ids in verdicts]
+            await self._apply(bucket, similar.memory_id, known)
+
+    async def _are_wanted(self, tenant: str, agent_id: str, pending: Sequence[Fresh]) -> bool:
+        if self._wanted is None or await self._wanted(tenant, agent_id):
+            return True
+        for one in pending:
+            await self._mark(tenant, agent_id, one.memory.id, Verification.NOT_NEEDED)
+        return False
 
     async def _search(
         self, bucket: Bucket, pending: Sequence[Fresh], failures: dict[str, Exception]
@@ -178,47 +240,72 @@ class Verifier:
         bucket: Bucket,
         contact_id: str,
         found: Sequence[_Similar],
-        until: float,
         failures: dict[str, Exception],
-    ) -> None:
-        """One after the other, in order of writing, so that what replaces is itself replaced by the next."""
-        lock = self._locks.setdefault((bucket.tenant, bucket.agent, contact_id), asyncio.Lock())
+    ) -> list[str]:
+        """One after the other, in order of writing, so that what replaces is itself replaced by the next.
+
+        The ids of those that a model is to be asked about.
+        """
+        unsaid = []
         for similar in found:
-            async with lock:
+            async with self._turn(bucket, contact_id):
                 try:
-                    await self._verify_one(bucket, similar, until)
+                    if not await self._verify_one(bucket, similar):
+                        unsaid.append(similar.memory_id)
                 except Exception as error:  # noqa: BLE001 - as above
                     self._count(Outcome.FAILED)
                     self._failed(similar.memory_id, error, failures)
+        return unsaid
 
-    async def _verify_one(self, bucket: Bucket, similar: _Similar, until: float) -> None:
-        """By the rows as they are now."""
+    def _turn(self, bucket: Bucket, contact_id: str) -> asyncio.Lock:
+        return self._locks.setdefault((bucket.tenant, bucket.agent, contact_id), asyncio.Lock())
+
+    async def _verify_one(self, bucket: Bucket, similar: _Similar) -> bool:
+        """Whether that is done with: False, and nothing was done, where a model is to be asked."""
+        verdicts = []
+        pairs = await self._pairs(bucket, similar)
+        for pair in pairs or ():
+            judged = await self._judge.at_once(_capped(pair.old), _capped(pair.new))
+            if judged is None:
+                return False
+            verdicts.append((pair, judged))
+        if pairs is not None:
+            await self._apply(bucket, similar.memory_id, verdicts)
+        return True
+
+    async def _pairs(self, bucket: Bucket, similar: _Similar) -> list[_Pair] | None:
+        """What is to be judged, by the rows as they are now; None if the memory is not to be verified now."""
         ids = [similar.memory_id, *similar.others]
         rows = await self._store.get(bucket.tenant, bucket.agent, ids)
         now = self._clock()
         memory = rows.get(similar.memory_id)
         # One that has ended stays pending: should it be brought back, it is indexed again and verified then.
         if memory is None or memory.verification is not Verification.PENDING or not memory.lasts(now):
-            return
+            return None
         held = [rows[id_] for id_ in similar.others if id_ in rows and _comparable(memory, rows[id_], now)]
-        for other in sorted(held[: self._settings.candidates], key=_written):
-            old, new = sorted((memory, other), key=_begun)
-            self._count(await self._decide(bucket, old, new, until))
-        await self._set_verified(bucket, memory.id)
+        both = [
+            sorted((memory, other), key=_begun)
+            for other in sorted(held[: self._settings.candidates], key=_written)
+        ]
+        return [_Pair(old=old, new=new) for old, new in both]
 
-    async def _decide(self, bucket: Bucket, old: Memory, new: Memory, until: float) -> Outcome:
-        """Asks the judge, and has the store keep what it finds."""
+    async def _apply(self, bucket: Bucket, memory_id: str, verdicts: Iterable[tuple[_Pair, Judged]]) -> None:
+        for pair, judged in verdicts:
+            self._count(await self._keep(bucket, pair, judged))
+        await self._set_verified(bucket, memory_id)
+
+    async def _keep(self, bucket: Bucket, pair: _Pair, judged: Judged) -> Outcome:
+        """Has the store keep what a judge found."""
         tenant, agent_id = bucket.tenant, bucket.agent
-        judged = await self._judge.judge(tenant, agent_id, _capped(old), _capped(new), until=until)
-        found, name, now = judged.verdict, judged.judge, self._clock()
+        (old_id, new_id), found, name, now = pair.ids, judged.verdict, judged.judge, self._clock()
         if found.replaces >= REPLACES_FROM:
-            verdict = Verdict(old_id=old.id, new_id=new.id, probability=found.replaces, judge=name)
+            verdict = Verdict(old_id=old_id, new_id=new_id, probability=found.replaces, judge=name)
             if await self._judgements.supersede(tenant, agent_id, verdict, now):
                 self._wake()
                 return Outcome.REPLACED
             return Outcome.MOOT
         if found.contradicts >= CONTRADICTS_FROM:
-            verdict = Verdict(old_id=old.id, new_id=new.id, probability=found.contradicts, judge=name)
+            verdict = Verdict(old_id=old_id, new_id=new_id, probability=found.contradicts, judge=name)
             recorded = await self._judgements.record_contradiction(tenant, agent_id, verdict, now)
             return Outcome.CONTRADICTS if recorded else Outcome.MOOT
         return Outcome.NEITHER

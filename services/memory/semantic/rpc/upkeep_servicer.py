@@ -1,4 +1,4 @@
-"""UpkeepService on the wire: decay, merging, drift, for the Compactor's workers."""
+"""UpkeepService on the wire: decay, merging, drift, verification, for the Compactor's workers."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from services.kit.times import from_timestamp
 from services.memory.semantic.app.drift import DriftCheck
 from services.memory.semantic.app.upkeep import COMPARED, COSINE, Upkeep
 from services.memory.semantic.app.upkeep_ports import ActiveAgent, Member
+from services.memory.semantic.app.verification_jobs import VerificationJobs
 from services.memory.semantic.rpc import convert
 
 DESCRIPTOR = pb.DESCRIPTOR.services_by_name["UpkeepService"]
@@ -28,11 +29,12 @@ DEFAULT_RECENT = 100
 Context = Any
 
 
-def face(upkeep: Upkeep, drift: DriftCheck) -> Face:
+def face(upkeep: Upkeep, drift: DriftCheck, verifications: VerificationJobs) -> Face:
     """UpkeepService over the use cases."""
+    servicer = UpkeepServicer(upkeep, drift, verifications)
     return Face(
         name=DESCRIPTOR.full_name,
-        add=partial(upkeep_pb2_grpc.add_UpkeepServiceServicer_to_server, UpkeepServicer(upkeep, drift)),
+        add=partial(upkeep_pb2_grpc.add_UpkeepServiceServicer_to_server, servicer),
         roles=roles_of(DESCRIPTOR),
     )
 
@@ -40,9 +42,10 @@ def face(upkeep: Upkeep, drift: DriftCheck) -> Face:
 class UpkeepServicer(upkeep_pb2_grpc.UpkeepServiceServicer):
     """Converts, calls, converts back."""
 
-    def __init__(self, upkeep: Upkeep, drift: DriftCheck) -> None:
+    def __init__(self, upkeep: Upkeep, drift: DriftCheck, verifications: VerificationJobs) -> None:
         self._upkeep = upkeep
         self._drift = drift
+        self._verifications = verifications
 
     async def ListActiveAgents(
         self, request: pb.ListActiveAgentsRequest, context: Context
@@ -142,6 +145,15 @@ class UpkeepServicer(upkeep_pb2_grpc.UpkeepServiceServicer):
             strangers=drift.strangers,
             lost_documents=drift.documents,
         )
+
+    async def VerifyMemory(
+        self, request: pb.VerifyMemoryRequest, context: Context
+    ) -> pb.VerifyMemoryResponse:
+        """See the proto."""
+        engine = await self._verifications.verify(
+            current_principal().tenant, request.agent_id, request.memory_id
+        )
+        return pb.VerifyMemoryResponse(engine=engine)
 
 
 def _position(token: str) -> ActiveAgent | None:

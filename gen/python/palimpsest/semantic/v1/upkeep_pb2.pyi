@@ -567,3 +567,53 @@ class CheckDriftResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___CheckDriftResponse: _TypeAlias = CheckDriftResponse  # noqa: Y015
+
+@_typing.final
+class VerifyMemoryRequest(_message.Message):
+    """Request of VerifyMemory."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    AGENT_ID_FIELD_NUMBER: _builtins.int
+    MEMORY_ID_FIELD_NUMBER: _builtins.int
+    agent_id: _builtins.str
+    """The agent."""
+    memory_id: _builtins.str
+    """The memory."""
+    def __init__(
+        self,
+        *,
+        agent_id: _builtins.str = ...,
+        memory_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["agent_id", b"agent_id", "memory_id", b"memory_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___VerifyMemoryRequest: _TypeAlias = VerifyMemoryRequest  # noqa: Y015
+
+@_typing.final
+class VerifyMemoryResponse(_message.Message):
+    """Response of VerifyMemory."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ENGINE_FIELD_NUMBER: _builtins.int
+    engine: _builtins.str
+    """Who judged, in order and each once, joined by "; ": "model/1 NAME", "rules/4", or "rules/4 because CAUSE"
+    where a model was to be asked and gave no usable answer. Empty where nothing was to be judged.
+    """
+    def __init__(
+        self,
+        *,
+        engine: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["engine", b"engine"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___VerifyMemoryResponse: _TypeAlias = VerifyMemoryResponse  # noqa: Y015

@@ -75,6 +75,11 @@ class UpkeepServiceStub:
                 request_serializer=palimpsest_dot_semantic_dot_v1_dot_upkeep__pb2.CheckDriftRequest.SerializeToString,
                 response_deserializer=palimpsest_dot_semantic_dot_v1_dot_upkeep__pb2.CheckDriftResponse.FromString,
                 _registered_method=True)
+        self.VerifyMemory = channel.unary_unary(
+                '/palimpsest.semantic.v1.UpkeepService/VerifyMemory',
+                request_serializer=palimpsest_dot_semantic_dot_v1_dot_upkeep__pb2.VerifyMemoryRequest.SerializeToString,
+                response_deserializer=palimpsest_dot_semantic_dot_v1_dot_upkeep__pb2.VerifyMemoryResponse.FromString,
+                _registered_method=True)
 
 
 class UpkeepServiceServicer:
@@ -146,6 +151,15 @@ class UpkeepServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def VerifyMemory(self, request, context):
+        """Holds a memory whose verification is pending against similar ones, by a model where one is set, and ends its
+        verification. A memory that is gone, has ended or is verified is left as it is. Models are waited for during
+        three quarters of the call's time, then rules judge. Errors: DEPENDENCY_DOWN (it is pending still; retry).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_UpkeepServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -188,6 +202,11 @@ def add_UpkeepServiceServicer_to_server(servicer, server):
                     servicer.CheckDrift,
                     request_deserializer=palimpsest_dot_semantic_dot_v1_dot_upkeep__pb2.CheckDriftRequest.FromString,
                     response_serializer=palimpsest_dot_semantic_dot_v1_dot_upkeep__pb2.CheckDriftResponse.SerializeToString,
+            ),
+            'VerifyMemory': grpc.unary_unary_rpc_method_handler(
+                    servicer.VerifyMemory,
+                    request_deserializer=palimpsest_dot_semantic_dot_v1_dot_upkeep__pb2.VerifyMemoryRequest.FromString,
+                    response_serializer=palimpsest_dot_semantic_dot_v1_dot_upkeep__pb2.VerifyMemoryResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -407,6 +426,33 @@ class UpkeepService:
             '/palimpsest.semantic.v1.UpkeepService/CheckDrift',
             palimpsest_dot_semantic_dot_v1_dot_upkeep__pb2.CheckDriftRequest.SerializeToString,
             palimpsest_dot_semantic_dot_v1_dot_upkeep__pb2.CheckDriftResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def VerifyMemory(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/palimpsest.semantic.v1.UpkeepService/VerifyMemory',
+            palimpsest_dot_semantic_dot_v1_dot_upkeep__pb2.VerifyMemoryRequest.SerializeToString,
+            palimpsest_dot_semantic_dot_v1_dot_upkeep__pb2.VerifyMemoryResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -66,6 +66,11 @@ class UpkeepServiceStub:
     """Compares an agent's rows with the registry, the words and the vectors, and enqueues jobs for what is
     missing; takes out what does not belong. Errors: DEPENDENCY_DOWN.
     """
+    VerifyMemory: _grpc.UnaryUnaryMultiCallable[_upkeep_pb2.VerifyMemoryRequest, _upkeep_pb2.VerifyMemoryResponse]
+    """Holds a memory whose verification is pending against similar ones, by a model where one is set, and ends its
+    verification. A memory that is gone, has ended or is verified is left as it is. Models are waited for during
+    three quarters of the call's time, then rules judge. Errors: DEPENDENCY_DOWN (it is pending still; retry).
+    """
 
 @_typing.type_check_only
 class UpkeepServiceAsyncStub(UpkeepServiceStub):
@@ -104,6 +109,11 @@ class UpkeepServiceAsyncStub(UpkeepServiceStub):
     CheckDrift: _aio.UnaryUnaryMultiCallable[_upkeep_pb2.CheckDriftRequest, _upkeep_pb2.CheckDriftResponse]  # type: ignore[assignment]
     """Compares an agent's rows with the registry, the words and the vectors, and enqueues jobs for what is
     missing; takes out what does not belong. Errors: DEPENDENCY_DOWN.
+    """
+    VerifyMemory: _aio.UnaryUnaryMultiCallable[_upkeep_pb2.VerifyMemoryRequest, _upkeep_pb2.VerifyMemoryResponse]  # type: ignore[assignment]
+    """Holds a memory whose verification is pending against similar ones, by a model where one is set, and ends its
+    verification. A memory that is gone, has ended or is verified is left as it is. Models are waited for during
+    three quarters of the call's time, then rules judge. Errors: DEPENDENCY_DOWN (it is pending still; retry).
     """
 
 class UpkeepServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -188,6 +198,17 @@ class UpkeepServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_upkeep_pb2.CheckDriftResponse, _abc.Awaitable[_upkeep_pb2.CheckDriftResponse]]:
         """Compares an agent's rows with the registry, the words and the vectors, and enqueues jobs for what is
         missing; takes out what does not belong. Errors: DEPENDENCY_DOWN.
+        """
+
+    @_abc_1.abstractmethod
+    def VerifyMemory(
+        self,
+        request: _upkeep_pb2.VerifyMemoryRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_upkeep_pb2.VerifyMemoryResponse, _abc.Awaitable[_upkeep_pb2.VerifyMemoryResponse]]:
+        """Holds a memory whose verification is pending against similar ones, by a model where one is set, and ends its
+        verification. A memory that is gone, has ended or is verified is left as it is. Models are waited for during
+        three quarters of the call's time, then rules judge. Errors: DEPENDENCY_DOWN (it is pending still; retry).
         """
 
 def add_UpkeepServiceServicer_to_server(servicer: UpkeepServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
-from services.kit.sql import Script, SqlDatabase, first
+from services.kit.outbox import put_jobs
+from services.kit.sql import Script, SqlDatabase, fetch, first
 from services.kit.times import to_micros
+from services.memory.semantic.adapters.index_jobs import verify_job
 from services.memory.semantic.adapters.sql import contradictions, supersessions
 from services.memory.semantic.app.ports import ContradictionQuery, Verdict
 from services.memory.semantic.domain.memory import Cause, Contradiction, Memory, Verification
@@ -44,6 +47,23 @@ class SqlJudgements:
         return await self._database.write(
             lambda: contradictions.resolve(tenant, agent_id, contradiction_id, kept_id, now)
         )
+
+    async def ask_verification(self, tenant: str, agent_id: str, memory_ids: Sequence[str]) -> None:
+        """One transaction for all."""
+
+        def script() -> Script[None]:
+            rows = yield from fetch(
+                "SELECT memory_id, revision FROM memories WHERE tenant = ? AND agent_id = ?"
+                " AND memory_id IN ?? AND verification = ? ORDER BY number",
+                tenant,
+                agent_id,
+                list(memory_ids),
+                int(Verification.PENDING),
+            )
+            jobs = [verify_job(agent_id, row["memory_id"], row["revision"]) for row in rows]
+            yield from put_jobs(tenant, jobs)
+
+        await self._database.write(script)
 
     async def set_verification(
         self, tenant: str, agent_id: str, memory_id: str, verification: Verification, now: datetime
