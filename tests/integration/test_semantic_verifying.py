@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -12,15 +12,16 @@ import pytest
 from palimpsest.common.v1 import resources_pb2
 from palimpsest.semantic.v1 import semantic_pb2 as pb
 
-from services.kit.sql import SqlDatabase
+from services.kit.sql import SqlDatabase, fetch
 from services.kit.sqlite import Database, SqliteScripts
 from services.memory.semantic.adapters.sql import migrations
 from services.memory.semantic.adapters.sql.judgements import SqlJudgements
 from services.memory.semantic.adapters.sql.memories import SqlMemories
 from services.memory.semantic.adapters.sql.memories_writing import WriteRules
 from services.memory.semantic.adapters.vectors_memory import MemoryVectorIndex
-from services.memory.semantic.app.judging import RULES, DeterministicJudge
+from services.memory.semantic.app.judging import RULES, DeterministicJudge, Judge, Judged
 from services.memory.semantic.app.verifying import Fresh, Outcome, Verifier, VerifySettings
+from services.memory.semantic.domain.judging_types import Statement
 from services.memory.semantic.domain.memory import FactType, Memory, NewMemory, Scope, Source, Verification
 from services.memory.semantic.domain.vectors import Bucket, ContentClass, VectorModel, VectorPoint, pack
 from tests.integration.semantic_suite import (
@@ -223,14 +224,68 @@ async def test_replicas_that_verify_the_same_memories_at_once_agree(
     assert set(counted) == {Outcome.REPLACED}
 
 
+class Asking:
+    """The rules, as a judge that has to be waited for."""
+
+    async def at_once(self, _old: Statement, _new: Statement, /) -> Judged | None:
+        return None
+
+    async def judge(
+        self, tenant: str, agent_id: str, old: Statement, new: Statement, /, *, until: float | None = None
+    ) -> Judged:
+        return await DeterministicJudge().judge(tenant, agent_id, old, new, until=until)
+
+
+async def test_replicas_that_do_the_same_jobs_at_once_agree(
+    replicas: tuple[SqlDatabase, SqlDatabase],
+) -> None:
+    """S-7, J-2: as when a lease ended before its job. And both ask for one job of each memory."""
+    vectors = MemoryVectorIndex(VectorModel(revision="r", dimension=2))
+    stores = [SqlMemories(one, WriteRules(task_lifetime=timedelta(days=7))) for one in replicas]
+    counted: list[Outcome] = []
+    verifiers = [
+        verifier(database, store, vectors, counted.append, Asking())
+        for database, store in zip(replicas, stores, strict=True)
+    ]
+    for n in range(8):
+        pair = [
+            await write(stores[0], f"c{n}", key, value, NOW + timedelta(seconds=at))
+            for at, (key, value) in enumerate((("home.city", LIVES), ("home.move", MOVED)))
+        ]
+        await vectors.upsert([point(memory) for memory in pair])
+        fresh = [Fresh(memory=memory, vector=VECTOR) for memory in pair]
+        assert await asyncio.gather(*(one.verify("acme", AGENT, fresh) for one in verifiers)) == [{}, {}]
+        assert await asked_of(replicas[0], pair) == {f"verify_memory/{AGENT}/{one.id}/1" for one in pair}
+        await asyncio.gather(*(one.by_asking("acme", AGENT, each) for one in verifiers for each in fresh))
+        found = await stores[1].get("acme", AGENT, [memory.id for memory in pair])
+        old, new = (found[memory.id] for memory in pair)
+        assert (old.superseded_by, new.superseded_by) == (new.id, "")
+        assert new.verification is Verification.VERIFIED
+        assert len((await stores[0].history("acme", AGENT, old.id)).supersessions) == 1
+    assert set(counted) == {Outcome.REPLACED}
+
+
+async def asked_of(database: SqlDatabase, memories: Sequence[Memory]) -> set[str]:
+    """The keys of the jobs that verify them, in the outbox."""
+    subjects = [f"memories/{memory.id}" for memory in memories]
+    rows = await database.read(
+        lambda: fetch("SELECT key FROM outbox WHERE type = ? AND subject IN ??", "verify_memory", subjects)
+    )
+    return {row["key"] for row in rows}
+
+
 def verifier(
-    database: SqlDatabase, store: SqlMemories, vectors: MemoryVectorIndex, count: Callable[[Outcome], None]
+    database: SqlDatabase,
+    store: SqlMemories,
+    vectors: MemoryVectorIndex,
+    count: Callable[[Outcome], None],
+    judge: Judge | None = None,
 ) -> Verifier:
     return Verifier(
         store=store,
         judgements=SqlJudgements(database),
         vectors=vectors,
-        judge=DeterministicJudge(),
+        judge=judge or DeterministicJudge(),
         settings=VerifySettings(),
         count=count,
         wake=lambda: None,
