@@ -72,7 +72,15 @@ _DATES = re.compile(
     r"|décembre|Januar|Februar|März|Juni|Juli|Oktober|Dezember|enero|febrero|marzo|abril|mayo|junio|julio"
     r"|agosto|septiembre|octubre|noviembre|diciembre)(?: (?:de )?\d{4})?\b"
 )
-"""Days are compared by themselves."""
+_DAYS = re.compile(
+    r"\b(?:(?:on|by|this|next|last|am|nächste[nr]?|letzte[nr]?|el|este|le) )?"
+    r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|today|tonight|tomorrow|yesterday|this (?:morning|evening)"
+    r"|montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag|heute|morgen|übermorgen|gestern"
+    r"|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|aujourd'hui|demain|hier"
+    r"|lunes|martes|miércoles|jueves|viernes|sábado|domingo|hoy|mañana|ayer)\b",
+    re.IGNORECASE,
+)
+"""Days are compared by themselves: these are no words of a statement that has one."""
 
 
 def run(data: Path) -> dict[str, Any]:
@@ -179,7 +187,8 @@ def agrees(fact: Fact, label: dict[str, Any]) -> float:
     if label["date"] is not None and (fact.day is None or fact.day.isoformat() != label["date"]):
         return 0.0
     names = _words([fact.subject, label["subject"]])
-    said, labelled = _words([fact.predicate]), _words([label["value"]])
+    dated = label["date"] is not None
+    said, labelled = _words([_undated(fact.predicate, dated)]), _words([_undated(label["value"], dated)])
     relation = fact.category is Category.RELATIONSHIP
     about_both = relation and _words([label["subject"]]) <= _words([fact.value])
     if _subject(label["subject"]) not in _subjects(fact.subject) and not about_both:
@@ -193,6 +202,11 @@ def agrees(fact: Fact, label: dict[str, Any]) -> float:
     if shared < wanted * len(labelled) or shared < SHARED_OF_FACT * len(said) or not shared:
         return 0.0
     return shared / len(said | labelled)
+
+
+def _undated(text: str, dated: bool) -> str:
+    """Without the words for a day, where that is compared by itself."""
+    return _DAYS.sub(" ", text) if dated else text
 
 
 def supports(label: dict[str, Any], fact: Fact) -> bool:
@@ -215,7 +229,7 @@ def _subjects(name: str) -> set[str]:
 
 def _subject(name: str) -> str:
     """A mum is a mother, and so is a mam."""
-    return " ".join(_KIN.get(word, word) for word in name.strip().casefold().split())
+    return re.sub(r"[^\W_]+", lambda word: _KIN.get(word.group(), word.group()), name.strip().casefold())
 
 
 def _words(texts: Iterable[str]) -> set[str]:

@@ -27,6 +27,11 @@ def fact(subject: str, predicate: str, category: Category = Category.FACT, day: 
         (fact("Ann", "has two bicycles"), label("Ann", "two bicycle in the shed")),
         (fact("Ann's grandmother", "is 91", Category.IDENTITY), label("Ann's nonna", "is 91", "identity")),
         (fact("Ann's mother", "swims"), label("Ann's mam", "swims")),
+        (fact("Ann's mother's sister", "swims"), label("Ann's mum's sister", "swims")),
+        (
+            fact("Ann", "is visiting on 2024-05-05", Category.EVENT, date(2024, 5, 5)),
+            label("Ann", "is visiting on Sunday", "event", "2024-05-05"),
+        ),
         (fact("恵の夫", "高校で数学を教えている"), label("恵の夫", "高校で数学を教えています")),
         (
             fact("Bob", "is Ann's boss", Category.RELATIONSHIP),
@@ -52,6 +57,7 @@ def test_a_fact_that_says_the_same_is_right(found: Fact, wanted: dict[str, Any])
             fact("Ann", "moved", Category.EVENT, date(2024, 5, 2)),
             label("Ann", "moved", "event", "2024-05-01"),
         ),
+        (fact("Ann", "rests on Mondays"), label("Ann", "rests on Sundays")),
         (fact("恵の夫", "高校で数学を教えている"), label("恵の夫", "大阪で働いています")),
     ],
 )
