@@ -85,8 +85,8 @@ def from_rpc_error(error: grpc.aio.AioRpcError) -> PalimpsestError:
     if status is not None:
         try:
             return _from_status(status)
-        except ValueError:
-            pass  # a reason that is not known here: judged by its code, below
+        except (ValueError, DecodeError):
+            pass  # a reason not known here, or details that cannot be read: judged by its code, below
     reason = _REASON_WITHOUT_DETAILS.get(error.code(), Reason.INTERNAL)
     return _rebuild(reason)
 

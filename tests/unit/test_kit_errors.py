@@ -16,6 +16,7 @@ from services.kit.errors import (
     InvalidPageToken,
     InvalidRequest,
     NotAllowed,
+    NotFound,
     Overloaded,
     PalimpsestError,
     Reason,
@@ -61,6 +62,18 @@ def test_a_foreign_status_is_judged_by_its_code() -> None:
     assert (
         from_rpc_error(rpc_error(grpc.StatusCode.UNAVAILABLE, b"\xff\xff")).reason is Reason.DEPENDENCY_DOWN
     )
+
+
+def test_details_that_cannot_be_read_are_none() -> None:
+    status = to_status(NotFound("agent", "ada"))
+    code = CODE_OF_REASON[Reason.RESOURCE_NOT_FOUND]
+    assert isinstance(from_rpc_error(rpc_error(code, status.SerializeToString())), NotFound)
+    status.details[0].value = b"\xff\xff\xff"
+    for judged, reason in (
+        (code, Reason.INTERNAL),
+        (grpc.StatusCode.UNAVAILABLE, Reason.DEPENDENCY_DOWN),
+    ):
+        assert from_rpc_error(rpc_error(judged, status.SerializeToString())).reason is reason
 
 
 def test_the_default_message_is_the_docstring() -> None:
