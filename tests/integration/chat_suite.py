@@ -73,7 +73,7 @@ class ScriptedBudget:
 
 def tier(model: ScriptedModel, **fields: Any) -> TierSettings:
     """A tier of one's own machines, asked once."""
-    return TierSettings(url=model.url, name="asked-1", **{"attempts": 1, "partner": False, **fields})
+    return TierSettings(url=model.url, **{"name": "asked-1", "attempts": 1, "partner": False, **fields})
 
 
 @dataclass

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 import pytest_asyncio
@@ -12,7 +13,8 @@ from palimpsest.gateway.v1 import conversations_pb2, memories_pb2, prompt_pb2
 from tokenizers import Regex, Tokenizer, models, pre_tokenizers
 
 from services.gateway.domain.citations import EVIDENCE_TOKENS
-from tests.integration.chat_suite import ChatSuite, chat_suite, events_of
+from services.kit.models.settings import MAX_NAME_CHARACTERS
+from tests.integration.chat_suite import ChatSuite, chat_suite, events_of, text_of
 from tests.integration.embedded_suite import AGENT, said
 from tests.scripted_model import completion, stream
 
@@ -75,3 +77,19 @@ async def test_the_evidence_of_an_answer_fits_in_tokens_of_the_model(suite: Chat
     (evidence,) = [text for text in sent(suite) if "evidence [1]" in text]
     assert "evidence [2]" in evidence
     assert len(evidence) < EVIDENCE_TOKENS + 100, "what doesn't fit is left out"
+
+
+async def test_a_model_with_the_longest_name_is_talked_with(tmp_path: Path) -> None:
+    """J-16: prompts and windows are asked for by any name that the settings let through."""
+    name = "m" * MAX_NAME_CHARACTERS
+    async with chat_suite(tmp_path / "data", name=name) as suite:
+        place = await suite.conversation()
+        suite.model.script = [stream("It flies.")]
+        assert text_of(await events_of(suite.chat(place, "And now?"))) == "It flies."
+        assert [asked.body["model"] for asked in suite.model.asked] == [name]
+        prompt = await suite.stub.AssemblePrompt(
+            prompt_pb2.AssemblePromptRequest(
+                agent_id=AGENT, conversation_id=place, message="What flies?", model=name
+            )
+        )
+        assert "It flies." in prompt.text

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from services.kit.models.errors import Cause, ModelUnavailable
-from services.kit.models.settings import TierSettings
+from services.kit.models.settings import MAX_NAME_CHARACTERS, TierSettings
 from services.kit.models.texts import clean
 from services.kit.models.tool_calls import CallPiece, read_calls
 from services.kit.models.types import Message, Tool, Usage
@@ -20,7 +20,6 @@ from services.kit.tokens import estimate_tokens
 MAX_ANSWER_BYTES = 4 * 1024 * 1024
 """J-16: of an answer with everything around it; far beyond what a summary or a reply takes."""
 MAX_TOKENS = 1_000_000_000  # E-11: a figure beyond this is no figure
-MAX_MODEL_CHARACTERS = 200  # a longer name is none: it would be refused where usage is recorded
 DONE = b"[DONE]"
 THINKING, THOUGHT = "<think>", "</think>"
 
@@ -169,7 +168,7 @@ def _read(body: bytes, kind: str) -> Piece:
         calls=calls,
         text=text,
         finish=finish,
-        model=clean(model) if isinstance(model, str) and len(model) <= MAX_MODEL_CHARACTERS else "",
+        model=clean(model) if isinstance(model, str) and len(model) <= MAX_NAME_CHARACTERS else "",
         tokens=_tokens(value.get("usage")),
     )
 

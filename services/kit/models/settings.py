@@ -10,6 +10,8 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from services.kit.models.types import Tier
 
+MAX_NAME_CHARACTERS = 200
+"""Of a model's name; also what a request that counts in a model's tokens may name."""
 PRINTABLE = re.compile(r"[\x21-\x7e]*")  # what may stand in an HTTP header, or a URL
 
 
@@ -20,7 +22,7 @@ class TierSettings(BaseModel):
 
     url: str = ""
     """Up to and without "/chat/completions", e.g. "http://127.0.0.1:8080/v1"."""
-    name: str = Field(default="", max_length=200)
+    name: str = Field(default="", max_length=MAX_NAME_CHARACTERS)
     """What the endpoint calls the model."""
     api_key: SecretStr = SecretStr("")
     """Sent as a bearer token, if set."""

@@ -92,7 +92,7 @@ class AssemblePromptRequest(_message.Message):
     """Who writes the message, at most 128 characters. Default: not named."""
     model: _builtins.str
     """The model whose tokens are meant. With a tokenizer configured for it, tokens are exact; else, and by
-    default, they are estimated.
+    default, they are estimated. At most 200 characters.
     """
     attractor_version: _builtins.int
     """The version of the agent's attractor to use. Default 0: the pinned one, else the newest."""

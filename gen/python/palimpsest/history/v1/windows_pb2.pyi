@@ -105,7 +105,7 @@ class BudgetWindow(_message.Message):
     """Most tokens of the whole window, from 1."""
     model: _builtins.str
     """The model whose tokens are meant. With a tokenizer configured for it, tokens are exact; else, and by
-    default, they are estimated.
+    default, they are estimated. At most 200 characters.
     """
     rolling_summary: _builtins.str
     """Takes the place of overlays while there are none; at most 64 KiB. Default: none."""
