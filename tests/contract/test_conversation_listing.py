@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from services.kit.sql import Row, Script, SqlDatabase, execute, fetch
 from services.kit.sqlite import SqliteScripts
 from services.memory.episodic.adapters.sql import sql_stores
-from services.memory.episodic.adapters.sql.conversations import MOST_SORTED, listing
+from services.memory.episodic.adapters.sql.conversations import HOUR, MOST_SORTED, listing
 from services.memory.episodic.app.ports import Stores
 from services.memory.episodic.domain.coverage import CoverRules
 from services.memory.episodic.domain.model import Agent, Conversation, ConversationFilter
 
 RULES = CoverRules(uncovered_messages=25, uncovered_tokens=None, fold_tokens=960)
-SINCE = ConversationFilter(changed_since=5)
+MOMENT = 5 * HOUR + HOUR // 2
+SINCE = ConversationFilter(changed_since=MOMENT)
 
 
 @pytest.fixture
@@ -35,7 +38,9 @@ async def test_pages_are_the_same_however_many_changed(
 
     def fill() -> Script[None]:
         for number in range(changed + 10):
-            time = 1 if number % 100 == 7 and number < 1000 else 5 + (number * 7919) % 1000
+            time = MOMENT + (number * 7919) % 1000 * (HOUR // 100)
+            if number % 100 == 7 and number < 1000:  # in that hour, but before
+                time = MOMENT - 1
             yield from execute(
                 "INSERT INTO conversations"
                 " (tenant, agent_id, id, contact_id, title, create_time, update_time)"
@@ -81,7 +86,7 @@ def _plans(newest_first: bool, after: int | None) -> Script[list[list[str]]]:
     script, plans = listing("t", "a", SINCE, newest_first, 9, after), list[list[str]]()
     statement = next(script)
     while True:
-        rows: list[Row] = []
+        rows: Sequence[Row] = []
         if "FROM conversations" in statement.text:
             plan = yield from fetch(f"EXPLAIN QUERY PLAN {statement.text}", *statement.arguments)
             plans.append([row["detail"] for row in plan])

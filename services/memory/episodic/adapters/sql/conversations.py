@@ -38,6 +38,9 @@ COLUMNS = ", ".join(COLUMN_NAMES)
 MOST_SORTED: Final = 1_000
 """Conversations that changed since a moment: so many are found by that and sorted, as a page may have. Of
 more, a page is soon found in the order of creation."""
+HOUR: Final = 3_600_000_000
+"""Microseconds; conversations_by_change has the hour, so that most appends change no index."""
+CHANGED: Final = "update_hour >= ? AND update_time >= ?"
 
 
 class SqlConversations:
@@ -132,7 +135,7 @@ def listing(
     yield from require_agent(tenant, agent_id)
     where, arguments, number = "", list[Value](), "number"
     if chosen.changed_since is not None and (yield from _few(tenant, agent_id, chosen.changed_since)):
-        number = "+number"  # which no index has: that of the time is read
+        number = "+number"  # which no index has: that of the hour is read
     if after is not None:
         where += f" AND {number} {'<' if newest_first else '>'} ?"
         arguments.append(after)
@@ -141,8 +144,8 @@ def listing(
         arguments.append((yield from member_ids(tenant, agent_id, final)))
         where += " AND contact_id <> '' AND contact_id IN ??"
     if chosen.changed_since is not None:
-        where += " AND update_time >= ?"
-        arguments.append(chosen.changed_since)
+        where += f" AND {CHANGED}"
+        arguments += (chosen.changed_since // HOUR, chosen.changed_since)
     rows = yield from fetch(
         f"SELECT {COLUMNS} FROM conversations WHERE tenant = ? AND agent_id = ?{where}"
         f" ORDER BY {number}{' DESC' if newest_first else ''} LIMIT ?",
@@ -158,12 +161,9 @@ def listing(
 def _few(tenant: str, agent_id: str, since: int) -> Script[bool]:
     """Whether no more than MOST_SORTED of an agent changed since then."""
     more = yield from first(
-        "SELECT 1 FROM conversations WHERE tenant = ? AND agent_id = ? AND update_time >= ?"
-        " ORDER BY update_time LIMIT 1 OFFSET ?",
-        tenant,
-        agent_id,
-        since,
-        MOST_SORTED,
+        f"SELECT 1 FROM conversations WHERE tenant = ? AND agent_id = ? AND {CHANGED}"
+        " ORDER BY update_hour LIMIT 1 OFFSET ?",
+        *(tenant, agent_id, since // HOUR, since, MOST_SORTED),
     )
     return more is None
 
