@@ -167,20 +167,30 @@ class PalimpsestStore(BaseStore):
 
     async def _unindexed(self, client: AsyncClient, record_id: str, value: dict[str, Any] | None) -> None:
         """Puts a record of which nothing is indexed, None for none, in the place of one whose memory is
-        forgotten: if another process put one meanwhile, of that one."""
+        forgotten: if another process put one meanwhile, of that one.
+
+        Forgotten before, for without its record nobody would know of it, should this process end between; and
+        once more after, for whoever put the record may have come to its memory only then.
+        """
         while True:
             record = await by_id(client, self._collection, record_id)
-            if record is not None and record.value["indexed"]:
-                await self._forget(client, record_id, record.value["contact"])
+            contact = record.value["contact"] if record is not None and record.value["indexed"] else ""
+            if contact:
+                await self._forget(client, record_id, contact)
             self._tokens.pop(record_id, None)
-            version = 0 if record is None else record.version
+            version, written = 0 if record is None else record.version, 0
             try:
                 if value is not None:
-                    await client.put_record(self._collection, value, record_id, expected_version=version)
+                    stored = await client.put_record(
+                        self._collection, value, record_id, expected_version=version
+                    )
+                    written = stored.version
                 elif record is not None:
                     await self._delete(client, record_id, version)
             except VersionConflictError:
                 continue
+            if contact:
+                await self._settle(client, record_id, contact, "", written)
             return
 
     async def _delete(self, client: AsyncClient, record_id: str, version: int) -> None:

@@ -52,20 +52,38 @@ def put(text: str | None, *fields: str, index: bool = True, **others: str) -> Pu
     return PutOp(USER, "k", value, (list(fields) or None) if index else False)
 
 
+def wholly(theirs: PutOp) -> tuple[str | None, PutOp]:
+    """A write of the other process that is done while ours is held."""
+    return None, theirs
+
+
+def unremembered(theirs: PutOp) -> tuple[str | None, PutOp]:
+    """One that has put its record before ours began, and makes its memory while ours is held."""
+    return "remember", theirs
+
+
 RIVALS = {
-    "a delete before the memory": ("remember", put("a canoe"), put(None), None, []),
-    "a put before the memory": ("remember", put("a canoe"), put("a kayak"), "a kayak", ["a kayak"]),
+    "a delete before the memory": ("remember", put("a canoe"), wholly(put(None)), None, []),
+    "a put before the memory": (
+        *("remember", put("a canoe"), wholly(put("a kayak"))),
+        *("a kayak", ["a kayak"]),
+    ),
     "a put of other fields before the memory": (
-        *("remember", put("a canoe"), put("a kayak", "by", by="Nils")),
+        *("remember", put("a canoe"), wholly(put("a kayak", "by", by="Nils"))),
         *("a kayak", ["Nils"]),
     ),
     "a put without index before the memory": (
-        *("remember", put("a canoe"), put("a kayak", index=False)),
+        *("remember", put("a canoe"), wholly(put("a kayak", index=False))),
         *("a kayak", []),
     ),
-    "a put before the record goes": ("delete_record", put(None), put("a kayak"), None, []),
+    "a put before the record goes": ("delete_record", put(None), wholly(put("a kayak")), None, []),
     "a put before one without index": (
-        *("put_record", put("a canoe", index=False), put("a kayak")),
+        *("put_record", put("a canoe", index=False), wholly(put("a kayak"))),
+        *("a canoe", []),
+    ),
+    "a memory before the record goes": ("delete_record", put(None), unremembered(put("a kayak")), None, []),
+    "a memory before a put without index": (
+        *("put_record", put("a canoe", index=False), unremembered(put("a kayak"))),
         *("a canoe", []),
     ),
 }
@@ -78,25 +96,33 @@ async def test_the_memory_is_that_of_the_record_whoever_else_writes_meanwhile(
     numbers: Iterator[int],
     held: str,
     ours: PutOp,
-    theirs: PutOp,
+    theirs: tuple[str | None, PutOp],
     stays: str | None,
     remembered: list[str],
 ) -> None:
     async with (
         Held(suite.target, api_key=suite.key, agent="rivals") as client,
-        suite.async_client("rivals") as rival,
+        Held(suite.target, api_key=suite.key, agent="rivals") as rival,
     ):
         await client.create_agent()
         collection = f"store-{next(numbers)}"
         one, other = [PalimpsestStore(each, collection=collection) for each in (client, rival)]
         await one.abatch([put("a raft")])
-        reached, let_go = client.hold(held)
-        writing = asyncio.create_task(one.abatch([ours]))
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(20), asyncio.TaskGroup() as writers:
+            held_there, their_write = theirs
+            go_on = asyncio.Event()
+            if held_there is not None:
+                begun, go_on = rival.hold(held_there)
+                their_writing = writers.create_task(other.abatch([their_write]))
+                await begun.wait()
+            reached, let_go = client.hold(held)
+            writers.create_task(one.abatch([ours]))
             await reached.wait()
-            await other.abatch([theirs])
+            if held_there is None:
+                their_writing = writers.create_task(other.abatch([their_write]))
+            go_on.set()
+            await their_writing
             let_go.set()
-            await writing
         record = await one.aget(USER, "k")
         assert (record and record.value["text"]) == stays
         found = [
