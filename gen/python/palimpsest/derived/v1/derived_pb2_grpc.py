@@ -65,7 +65,7 @@ class DerivedWorkServiceServicer:
 
     def GetDerivedProgress(self, request, context):
         """Tells up to which message conversations are derived, by kind of work. Errors: INVALID_FIELD,
-        RESOURCE_NOT_FOUND (the agent).
+        RESOURCE_NOT_FOUND (the agent, through the gateway).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -37,7 +37,7 @@ class DerivedWorkServiceStub:
     def __new__(cls, channel: _aio.Channel) -> DerivedWorkServiceAsyncStub: ...
     GetDerivedProgress: _grpc.UnaryUnaryMultiCallable[_derived_pb2.GetDerivedProgressRequest, _derived_pb2.GetDerivedProgressResponse]
     """Tells up to which message conversations are derived, by kind of work. Errors: INVALID_FIELD,
-    RESOURCE_NOT_FOUND (the agent).
+    RESOURCE_NOT_FOUND (the agent, through the gateway).
     """
     ListSchedules: _grpc.UnaryUnaryMultiCallable[_derived_pb2.ListSchedulesRequest, _derived_pb2.ListSchedulesResponse]
     """Lists the schedules of the deployment. Errors: none of its own."""
@@ -59,7 +59,7 @@ class DerivedWorkServiceAsyncStub(DerivedWorkServiceStub):
     def __init__(self, channel: _aio.Channel) -> None: ...
     GetDerivedProgress: _aio.UnaryUnaryMultiCallable[_derived_pb2.GetDerivedProgressRequest, _derived_pb2.GetDerivedProgressResponse]  # type: ignore[assignment]
     """Tells up to which message conversations are derived, by kind of work. Errors: INVALID_FIELD,
-    RESOURCE_NOT_FOUND (the agent).
+    RESOURCE_NOT_FOUND (the agent, through the gateway).
     """
     ListSchedules: _aio.UnaryUnaryMultiCallable[_derived_pb2.ListSchedulesRequest, _derived_pb2.ListSchedulesResponse]  # type: ignore[assignment]
     """Lists the schedules of the deployment. Errors: none of its own."""
@@ -84,7 +84,7 @@ class DerivedWorkServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_derived_pb2.GetDerivedProgressResponse, _abc.Awaitable[_derived_pb2.GetDerivedProgressResponse]]:
         """Tells up to which message conversations are derived, by kind of work. Errors: INVALID_FIELD,
-        RESOURCE_NOT_FOUND (the agent).
+        RESOURCE_NOT_FOUND (the agent, through the gateway).
         """
 
     @_abc_1.abstractmethod

@@ -195,8 +195,8 @@ class DocumentsServiceServicer:
 
     def RebuildDocuments(self, request, context):
         """Fills the cache from the rows, for one page of the tenant's documents; call again with the token until
-        there is none. Needs the role operator. Errors: INVALID_FIELD, INVALID_PAGE_TOKEN, RESOURCE_NOT_FOUND (the
-        agent that is named), DEPENDENCY_DOWN (the cache does not answer).
+        there is none. Needs the role operator. Errors: INVALID_FIELD, INVALID_PAGE_TOKEN, RESOURCE_NOT_FOUND
+        (the agent that is named, through the gateway), DEPENDENCY_DOWN (the cache does not answer).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -89,8 +89,8 @@ class DocumentsServiceStub:
     """
     RebuildDocuments: _grpc.UnaryUnaryMultiCallable[_documents_pb2.RebuildDocumentsRequest, _documents_pb2.RebuildDocumentsResponse]
     """Fills the cache from the rows, for one page of the tenant's documents; call again with the token until
-    there is none. Needs the role operator. Errors: INVALID_FIELD, INVALID_PAGE_TOKEN, RESOURCE_NOT_FOUND (the
-    agent that is named), DEPENDENCY_DOWN (the cache does not answer).
+    there is none. Needs the role operator. Errors: INVALID_FIELD, INVALID_PAGE_TOKEN, RESOURCE_NOT_FOUND
+    (the agent that is named, through the gateway), DEPENDENCY_DOWN (the cache does not answer).
     """
 
 @_typing.type_check_only
@@ -154,8 +154,8 @@ class DocumentsServiceAsyncStub(DocumentsServiceStub):
     """
     RebuildDocuments: _aio.UnaryUnaryMultiCallable[_documents_pb2.RebuildDocumentsRequest, _documents_pb2.RebuildDocumentsResponse]  # type: ignore[assignment]
     """Fills the cache from the rows, for one page of the tenant's documents; call again with the token until
-    there is none. Needs the role operator. Errors: INVALID_FIELD, INVALID_PAGE_TOKEN, RESOURCE_NOT_FOUND (the
-    agent that is named), DEPENDENCY_DOWN (the cache does not answer).
+    there is none. Needs the role operator. Errors: INVALID_FIELD, INVALID_PAGE_TOKEN, RESOURCE_NOT_FOUND
+    (the agent that is named, through the gateway), DEPENDENCY_DOWN (the cache does not answer).
     """
 
 class DocumentsServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -282,8 +282,8 @@ class DocumentsServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_documents_pb2.RebuildDocumentsResponse, _abc.Awaitable[_documents_pb2.RebuildDocumentsResponse]]:
         """Fills the cache from the rows, for one page of the tenant's documents; call again with the token until
-        there is none. Needs the role operator. Errors: INVALID_FIELD, INVALID_PAGE_TOKEN, RESOURCE_NOT_FOUND (the
-        agent that is named), DEPENDENCY_DOWN (the cache does not answer).
+        there is none. Needs the role operator. Errors: INVALID_FIELD, INVALID_PAGE_TOKEN, RESOURCE_NOT_FOUND
+        (the agent that is named, through the gateway), DEPENDENCY_DOWN (the cache does not answer).
         """
 
 def add_DocumentsServiceServicer_to_server(servicer: DocumentsServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -107,7 +107,7 @@ class GraphServiceServicer:
 
     def ListGraphBranches(self, request, context):
         """Lists branches by slug; those that were merged into others are left out. Errors: RESOURCE_NOT_FOUND (the
-        agent), INVALID_PAGE_TOKEN.
+        agent, through the gateway), INVALID_PAGE_TOKEN.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -171,8 +171,8 @@ class GraphServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ListMergeProposals(self, request, context):
-        """Lists pairs of branches that may be the same, newest first. Errors: RESOURCE_NOT_FOUND (the agent),
-        INVALID_PAGE_TOKEN.
+        """Lists pairs of branches that may be the same, newest first. Errors: RESOURCE_NOT_FOUND (the agent,
+        through the gateway), INVALID_PAGE_TOKEN.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

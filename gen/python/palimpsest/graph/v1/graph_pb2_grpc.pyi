@@ -38,7 +38,7 @@ class GraphServiceStub:
     def __new__(cls, channel: _aio.Channel) -> GraphServiceAsyncStub: ...
     ListGraphBranches: _grpc.UnaryUnaryMultiCallable[_graph_pb2.ListGraphBranchesRequest, _graph_pb2.ListGraphBranchesResponse]
     """Lists branches by slug; those that were merged into others are left out. Errors: RESOURCE_NOT_FOUND (the
-    agent), INVALID_PAGE_TOKEN.
+    agent, through the gateway), INVALID_PAGE_TOKEN.
     """
     GetGraphBranch: _grpc.UnaryUnaryMultiCallable[_graph_pb2.GetGraphBranchRequest, _graph_pb2.GetGraphBranchResponse]
     """Reads a branch, and what was done to it. Errors: RESOURCE_NOT_FOUND."""
@@ -68,8 +68,8 @@ class GraphServiceStub:
     conversation in it), STATE_CONFLICT (the name is taken), DEPENDENCY_DOWN.
     """
     ListMergeProposals: _grpc.UnaryUnaryMultiCallable[_graph_pb2.ListMergeProposalsRequest, _graph_pb2.ListMergeProposalsResponse]
-    """Lists pairs of branches that may be the same, newest first. Errors: RESOURCE_NOT_FOUND (the agent),
-    INVALID_PAGE_TOKEN.
+    """Lists pairs of branches that may be the same, newest first. Errors: RESOURCE_NOT_FOUND (the agent,
+    through the gateway), INVALID_PAGE_TOKEN.
     """
     ResolveMergeProposal: _grpc.UnaryUnaryMultiCallable[_graph_pb2.ResolveMergeProposalRequest, _graph_pb2.ResolveMergeProposalResponse]
     """Accepts or rejects a proposal. A rejected pair is not proposed again. Errors: RESOURCE_NOT_FOUND,
@@ -92,7 +92,7 @@ class GraphServiceAsyncStub(GraphServiceStub):
     def __init__(self, channel: _aio.Channel) -> None: ...
     ListGraphBranches: _aio.UnaryUnaryMultiCallable[_graph_pb2.ListGraphBranchesRequest, _graph_pb2.ListGraphBranchesResponse]  # type: ignore[assignment]
     """Lists branches by slug; those that were merged into others are left out. Errors: RESOURCE_NOT_FOUND (the
-    agent), INVALID_PAGE_TOKEN.
+    agent, through the gateway), INVALID_PAGE_TOKEN.
     """
     GetGraphBranch: _aio.UnaryUnaryMultiCallable[_graph_pb2.GetGraphBranchRequest, _graph_pb2.GetGraphBranchResponse]  # type: ignore[assignment]
     """Reads a branch, and what was done to it. Errors: RESOURCE_NOT_FOUND."""
@@ -122,8 +122,8 @@ class GraphServiceAsyncStub(GraphServiceStub):
     conversation in it), STATE_CONFLICT (the name is taken), DEPENDENCY_DOWN.
     """
     ListMergeProposals: _aio.UnaryUnaryMultiCallable[_graph_pb2.ListMergeProposalsRequest, _graph_pb2.ListMergeProposalsResponse]  # type: ignore[assignment]
-    """Lists pairs of branches that may be the same, newest first. Errors: RESOURCE_NOT_FOUND (the agent),
-    INVALID_PAGE_TOKEN.
+    """Lists pairs of branches that may be the same, newest first. Errors: RESOURCE_NOT_FOUND (the agent,
+    through the gateway), INVALID_PAGE_TOKEN.
     """
     ResolveMergeProposal: _aio.UnaryUnaryMultiCallable[_graph_pb2.ResolveMergeProposalRequest, _graph_pb2.ResolveMergeProposalResponse]  # type: ignore[assignment]
     """Accepts or rejects a proposal. A rejected pair is not proposed again. Errors: RESOURCE_NOT_FOUND,
@@ -149,7 +149,7 @@ class GraphServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_graph_pb2.ListGraphBranchesResponse, _abc.Awaitable[_graph_pb2.ListGraphBranchesResponse]]:
         """Lists branches by slug; those that were merged into others are left out. Errors: RESOURCE_NOT_FOUND (the
-        agent), INVALID_PAGE_TOKEN.
+        agent, through the gateway), INVALID_PAGE_TOKEN.
         """
 
     @_abc_1.abstractmethod
@@ -227,8 +227,8 @@ class GraphServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _graph_pb2.ListMergeProposalsRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_graph_pb2.ListMergeProposalsResponse, _abc.Awaitable[_graph_pb2.ListMergeProposalsResponse]]:
-        """Lists pairs of branches that may be the same, newest first. Errors: RESOURCE_NOT_FOUND (the agent),
-        INVALID_PAGE_TOKEN.
+        """Lists pairs of branches that may be the same, newest first. Errors: RESOURCE_NOT_FOUND (the agent,
+        through the gateway), INVALID_PAGE_TOKEN.
         """
 
     @_abc_1.abstractmethod

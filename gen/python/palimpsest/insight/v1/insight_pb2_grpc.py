@@ -94,21 +94,24 @@ class InsightServiceServicer:
     """
 
     def ListReflections(self, request, context):
-        """Lists what recurred, newest first. Errors: RESOURCE_NOT_FOUND (the agent), INVALID_PAGE_TOKEN.
+        """Lists what recurred, newest first. Errors: RESOURCE_NOT_FOUND (the agent, through the gateway),
+        INVALID_PAGE_TOKEN.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListGoals(self, request, context):
-        """Lists goals, newest first. Errors: RESOURCE_NOT_FOUND (the agent), INVALID_PAGE_TOKEN.
+        """Lists goals, newest first. Errors: RESOURCE_NOT_FOUND (the agent, through the gateway),
+        INVALID_PAGE_TOKEN.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListLearnings(self, request, context):
-        """Lists what was learned, newest first. Errors: RESOURCE_NOT_FOUND (the agent), INVALID_PAGE_TOKEN.
+        """Lists what was learned, newest first. Errors: RESOURCE_NOT_FOUND (the agent, through the gateway),
+        INVALID_PAGE_TOKEN.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -138,7 +141,8 @@ class InsightServiceServicer:
 
     def RunConsolidation(self, request, context):
         """Consolidates an agent's memories now: decay, and merging of those that say the same. A dry run changes
-        nothing and tells what it would do. Errors: RESOURCE_NOT_FOUND (the agent), DEPENDENCY_DOWN.
+        nothing and tells what it would do. Errors: RESOURCE_NOT_FOUND (the agent, through the gateway),
+        DEPENDENCY_DOWN.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -152,7 +156,8 @@ class InsightServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ListConsolidationRuns(self, request, context):
-        """Lists runs, newest first. Errors: RESOURCE_NOT_FOUND (the agent), INVALID_PAGE_TOKEN.
+        """Lists runs, newest first. Errors: RESOURCE_NOT_FOUND (the agent, through the gateway),
+        INVALID_PAGE_TOKEN.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

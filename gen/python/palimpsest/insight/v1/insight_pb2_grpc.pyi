@@ -36,11 +36,17 @@ class InsightServiceStub:
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> InsightServiceAsyncStub: ...
     ListReflections: _grpc.UnaryUnaryMultiCallable[_insight_pb2.ListReflectionsRequest, _insight_pb2.ListReflectionsResponse]
-    """Lists what recurred, newest first. Errors: RESOURCE_NOT_FOUND (the agent), INVALID_PAGE_TOKEN."""
+    """Lists what recurred, newest first. Errors: RESOURCE_NOT_FOUND (the agent, through the gateway),
+    INVALID_PAGE_TOKEN.
+    """
     ListGoals: _grpc.UnaryUnaryMultiCallable[_insight_pb2.ListGoalsRequest, _insight_pb2.ListGoalsResponse]
-    """Lists goals, newest first. Errors: RESOURCE_NOT_FOUND (the agent), INVALID_PAGE_TOKEN."""
+    """Lists goals, newest first. Errors: RESOURCE_NOT_FOUND (the agent, through the gateway),
+    INVALID_PAGE_TOKEN.
+    """
     ListLearnings: _grpc.UnaryUnaryMultiCallable[_insight_pb2.ListLearningsRequest, _insight_pb2.ListLearningsResponse]
-    """Lists what was learned, newest first. Errors: RESOURCE_NOT_FOUND (the agent), INVALID_PAGE_TOKEN."""
+    """Lists what was learned, newest first. Errors: RESOURCE_NOT_FOUND (the agent, through the gateway),
+    INVALID_PAGE_TOKEN.
+    """
     GetInsight: _grpc.UnaryUnaryMultiCallable[_insight_pb2.GetInsightRequest, _insight_pb2.GetInsightResponse]
     """Reads one of them. Errors: RESOURCE_NOT_FOUND."""
     UpdateGoal: _grpc.UnaryUnaryMultiCallable[_insight_pb2.UpdateGoalRequest, _insight_pb2.UpdateGoalResponse]
@@ -51,12 +57,15 @@ class InsightServiceStub:
     """Changes the text of any of them; likewise. Errors: INVALID_FIELD, RESOURCE_NOT_FOUND, VERSION_CONFLICT."""
     RunConsolidation: _grpc.UnaryUnaryMultiCallable[_insight_pb2.RunConsolidationRequest, _insight_pb2.RunConsolidationResponse]
     """Consolidates an agent's memories now: decay, and merging of those that say the same. A dry run changes
-    nothing and tells what it would do. Errors: RESOURCE_NOT_FOUND (the agent), DEPENDENCY_DOWN.
+    nothing and tells what it would do. Errors: RESOURCE_NOT_FOUND (the agent, through the gateway),
+    DEPENDENCY_DOWN.
     """
     GetConsolidationRun: _grpc.UnaryUnaryMultiCallable[_insight_pb2.GetConsolidationRunRequest, _insight_pb2.GetConsolidationRunResponse]
     """Reads a run. Errors: RESOURCE_NOT_FOUND."""
     ListConsolidationRuns: _grpc.UnaryUnaryMultiCallable[_insight_pb2.ListConsolidationRunsRequest, _insight_pb2.ListConsolidationRunsResponse]
-    """Lists runs, newest first. Errors: RESOURCE_NOT_FOUND (the agent), INVALID_PAGE_TOKEN."""
+    """Lists runs, newest first. Errors: RESOURCE_NOT_FOUND (the agent, through the gateway),
+    INVALID_PAGE_TOKEN.
+    """
     UndoConsolidation: _grpc.UnaryUnaryMultiCallable[_insight_pb2.UndoConsolidationRequest, _insight_pb2.UndoConsolidationResponse]
     """Takes a run back: what it merged is apart again, what it decayed has its confidence again. What changed
     since is left, and named. Again changes nothing more. Errors: RESOURCE_NOT_FOUND, STATE_CONFLICT (a dry
@@ -71,11 +80,17 @@ class InsightServiceAsyncStub(InsightServiceStub):
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     ListReflections: _aio.UnaryUnaryMultiCallable[_insight_pb2.ListReflectionsRequest, _insight_pb2.ListReflectionsResponse]  # type: ignore[assignment]
-    """Lists what recurred, newest first. Errors: RESOURCE_NOT_FOUND (the agent), INVALID_PAGE_TOKEN."""
+    """Lists what recurred, newest first. Errors: RESOURCE_NOT_FOUND (the agent, through the gateway),
+    INVALID_PAGE_TOKEN.
+    """
     ListGoals: _aio.UnaryUnaryMultiCallable[_insight_pb2.ListGoalsRequest, _insight_pb2.ListGoalsResponse]  # type: ignore[assignment]
-    """Lists goals, newest first. Errors: RESOURCE_NOT_FOUND (the agent), INVALID_PAGE_TOKEN."""
+    """Lists goals, newest first. Errors: RESOURCE_NOT_FOUND (the agent, through the gateway),
+    INVALID_PAGE_TOKEN.
+    """
     ListLearnings: _aio.UnaryUnaryMultiCallable[_insight_pb2.ListLearningsRequest, _insight_pb2.ListLearningsResponse]  # type: ignore[assignment]
-    """Lists what was learned, newest first. Errors: RESOURCE_NOT_FOUND (the agent), INVALID_PAGE_TOKEN."""
+    """Lists what was learned, newest first. Errors: RESOURCE_NOT_FOUND (the agent, through the gateway),
+    INVALID_PAGE_TOKEN.
+    """
     GetInsight: _aio.UnaryUnaryMultiCallable[_insight_pb2.GetInsightRequest, _insight_pb2.GetInsightResponse]  # type: ignore[assignment]
     """Reads one of them. Errors: RESOURCE_NOT_FOUND."""
     UpdateGoal: _aio.UnaryUnaryMultiCallable[_insight_pb2.UpdateGoalRequest, _insight_pb2.UpdateGoalResponse]  # type: ignore[assignment]
@@ -86,12 +101,15 @@ class InsightServiceAsyncStub(InsightServiceStub):
     """Changes the text of any of them; likewise. Errors: INVALID_FIELD, RESOURCE_NOT_FOUND, VERSION_CONFLICT."""
     RunConsolidation: _aio.UnaryUnaryMultiCallable[_insight_pb2.RunConsolidationRequest, _insight_pb2.RunConsolidationResponse]  # type: ignore[assignment]
     """Consolidates an agent's memories now: decay, and merging of those that say the same. A dry run changes
-    nothing and tells what it would do. Errors: RESOURCE_NOT_FOUND (the agent), DEPENDENCY_DOWN.
+    nothing and tells what it would do. Errors: RESOURCE_NOT_FOUND (the agent, through the gateway),
+    DEPENDENCY_DOWN.
     """
     GetConsolidationRun: _aio.UnaryUnaryMultiCallable[_insight_pb2.GetConsolidationRunRequest, _insight_pb2.GetConsolidationRunResponse]  # type: ignore[assignment]
     """Reads a run. Errors: RESOURCE_NOT_FOUND."""
     ListConsolidationRuns: _aio.UnaryUnaryMultiCallable[_insight_pb2.ListConsolidationRunsRequest, _insight_pb2.ListConsolidationRunsResponse]  # type: ignore[assignment]
-    """Lists runs, newest first. Errors: RESOURCE_NOT_FOUND (the agent), INVALID_PAGE_TOKEN."""
+    """Lists runs, newest first. Errors: RESOURCE_NOT_FOUND (the agent, through the gateway),
+    INVALID_PAGE_TOKEN.
+    """
     UndoConsolidation: _aio.UnaryUnaryMultiCallable[_insight_pb2.UndoConsolidationRequest, _insight_pb2.UndoConsolidationResponse]  # type: ignore[assignment]
     """Takes a run back: what it merged is apart again, what it decayed has its confidence again. What changed
     since is left, and named. Again changes nothing more. Errors: RESOURCE_NOT_FOUND, STATE_CONFLICT (a dry
@@ -109,7 +127,9 @@ class InsightServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _insight_pb2.ListReflectionsRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_insight_pb2.ListReflectionsResponse, _abc.Awaitable[_insight_pb2.ListReflectionsResponse]]:
-        """Lists what recurred, newest first. Errors: RESOURCE_NOT_FOUND (the agent), INVALID_PAGE_TOKEN."""
+        """Lists what recurred, newest first. Errors: RESOURCE_NOT_FOUND (the agent, through the gateway),
+        INVALID_PAGE_TOKEN.
+        """
 
     @_abc_1.abstractmethod
     def ListGoals(
@@ -117,7 +137,9 @@ class InsightServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _insight_pb2.ListGoalsRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_insight_pb2.ListGoalsResponse, _abc.Awaitable[_insight_pb2.ListGoalsResponse]]:
-        """Lists goals, newest first. Errors: RESOURCE_NOT_FOUND (the agent), INVALID_PAGE_TOKEN."""
+        """Lists goals, newest first. Errors: RESOURCE_NOT_FOUND (the agent, through the gateway),
+        INVALID_PAGE_TOKEN.
+        """
 
     @_abc_1.abstractmethod
     def ListLearnings(
@@ -125,7 +147,9 @@ class InsightServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _insight_pb2.ListLearningsRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_insight_pb2.ListLearningsResponse, _abc.Awaitable[_insight_pb2.ListLearningsResponse]]:
-        """Lists what was learned, newest first. Errors: RESOURCE_NOT_FOUND (the agent), INVALID_PAGE_TOKEN."""
+        """Lists what was learned, newest first. Errors: RESOURCE_NOT_FOUND (the agent, through the gateway),
+        INVALID_PAGE_TOKEN.
+        """
 
     @_abc_1.abstractmethod
     def GetInsight(
@@ -160,7 +184,8 @@ class InsightServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_insight_pb2.RunConsolidationResponse, _abc.Awaitable[_insight_pb2.RunConsolidationResponse]]:
         """Consolidates an agent's memories now: decay, and merging of those that say the same. A dry run changes
-        nothing and tells what it would do. Errors: RESOURCE_NOT_FOUND (the agent), DEPENDENCY_DOWN.
+        nothing and tells what it would do. Errors: RESOURCE_NOT_FOUND (the agent, through the gateway),
+        DEPENDENCY_DOWN.
         """
 
     @_abc_1.abstractmethod
@@ -177,7 +202,9 @@ class InsightServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _insight_pb2.ListConsolidationRunsRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_insight_pb2.ListConsolidationRunsResponse, _abc.Awaitable[_insight_pb2.ListConsolidationRunsResponse]]:
-        """Lists runs, newest first. Errors: RESOURCE_NOT_FOUND (the agent), INVALID_PAGE_TOKEN."""
+        """Lists runs, newest first. Errors: RESOURCE_NOT_FOUND (the agent, through the gateway),
+        INVALID_PAGE_TOKEN.
+        """
 
     @_abc_1.abstractmethod
     def UndoConsolidation(
