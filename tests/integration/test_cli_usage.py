@@ -124,7 +124,7 @@ async def test_usage_tells_what_models_took_and_what_is_left(
     assert streams == "concurrent-streams 9 9 left (the deployment's)"
     await client.record_usage("other", ("some words", "more of them"), tier="fast", conversation_id="c")
     of_agent = words(await run("usage", "--agent", "ada"))
-    assert f"{today} standard 1 0 % 1,200 5 - scripted-1" in of_agent
+    assert f"{today} standard 1 0 % 1,200 5 - asked-1" in of_agent
     assert any(line.startswith(f"{today} fast 1 100 %") and line.endswith("- other") for line in of_agent)
     assert len(of_agent) == 3
     found = json.loads((await run("usage", "--json")).stdout)

@@ -27,6 +27,7 @@ from services.kit.identity import Role
 from services.kit.serving import roles_of
 from services.kit.timeouts import method_timeouts, service_config
 from tests.integration.embedded_suite import AGENT, SERVED, Running, failure, prepare, running, said
+from tests.waiting import until
 
 CODE = grpc.StatusCode
 SERVICE = gateway_pb2.DESCRIPTOR.services_by_name["GatewayService"]
@@ -212,7 +213,15 @@ async def test_the_prompt_holds_instructions_memories_history_and_what_matches(s
         budget_tokens=1200,
         wait_for=[recorded.token, pinned.token],
     )
-    prompt = await stub.AssemblePrompt(request)
+    prompts = [await stub.AssemblePrompt(request)]
+
+    async def at_rest() -> bool:
+        """Nothing new, the same prompt."""
+        prompts.append(await stub.AssemblePrompt(request))
+        return bool(prompts[-1].text == prompts[-2].text)
+
+    await until(at_rest)
+    prompt = prompts[-1]
     layers = {layer.kind: layer for layer in prompt.layers}
     assert [prompt_pb2.LayerKind.Name(kind).removeprefix("LAYER_KIND_").lower() for kind in layers] == [
         "system",
@@ -229,11 +238,14 @@ async def test_the_prompt_holds_instructions_memories_history_and_what_matches(s
     assert history.omitted_count == 121 - len(await accounted_for(stub, history))
     assert "heron nests behind the old mill" in prompt.text
     assert prompt.text.rstrip().endswith("Where does the heron nest?")
-    assert (await stub.AssemblePrompt(request)).text == prompt.text, "nothing new, the same prompt"
     read = memories_pb2.GetMemoryRequest(agent_id=AGENT, memory_id=pinned.memory.id)
-    while (await stub.GetMemory(read)).memory.access_count < 2:  # noqa: ASYNC110 - counted while callers go on
-        await asyncio.sleep(0.01)
-    assert (await stub.GetMemory(read)).memory.access_count == 2
+
+    async def counted() -> bool:
+        """While callers go on."""
+        return bool((await stub.GetMemory(read)).memory.access_count >= len(prompts))
+
+    await until(counted)
+    assert (await stub.GetMemory(read)).memory.access_count == len(prompts)
 
 
 async def test_a_prompt_that_cannot_hold_the_message_is_refused(suite: Running) -> None:
