@@ -36,7 +36,7 @@ from services.kit.identity import Role
 from services.kit.inprocess import InProcessServer
 from services.kit.metrics import Metrics
 from services.kit.serving import Service, interceptor
-from tests.integration.embedded_suite import Keyed, Running, Stubs, said
+from tests.integration.embedded_suite import Keyed, Running, Stubs, idle, said
 
 TENANTS = ("default", "foreign")
 SECRET = b"a secret of the tests, 32 bytes or more"
@@ -304,8 +304,7 @@ async def filled(world: World, tenant: str, short: str, mark: str) -> Things:
     )
     run = (await stub.RunConsolidation(insight_pb2.RunConsolidationRequest(agent_id=agent))).run
     reindex = (await stub.Reindex(indexes_pb2.ReindexRequest(agent_id=agent))).run
-    async for _ in stub.WatchJobs(administration_pb2.WatchJobsRequest(until_idle=True)):
-        pass
+    await idle(stub)
     filter_ = administration_pb2.JobFilter(agent_id=agent)
     jobs = (await stub.ListJobs(administration_pb2.ListJobsRequest(filter=filter_))).jobs
     key = await stub.CreateApiKey(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -17,7 +18,7 @@ from google.rpc.error_details_pb2 import BadRequest, ErrorInfo
 from google.rpc.status_pb2 import Status
 from palimpsest.chat.v1 import chat_pb2
 from palimpsest.common.v1 import resources_pb2
-from palimpsest.gateway.v1 import conversations_pb2, gateway_pb2
+from palimpsest.gateway.v1 import administration_pb2, conversations_pb2, gateway_pb2
 from palimpsest.settings.v1 import settings_pb2
 from palimpsest.tools.v1 import tools_pb2
 
@@ -31,8 +32,11 @@ from services.kit.identity import Role
 from services.kit.metrics import Metrics
 from services.kit.serving import Service, listening
 from services.kit.sqlite import Database, SqliteScripts
+from tests.waiting import until
 
 AGENT = "ada"
+REST_SECONDS = 0.2
+"""In which nothing new may come to the ledger for a suite to be idle."""
 SERVED = (
     gateway_pb2.DESCRIPTOR.services_by_name["GatewayService"].full_name,
     settings_pb2.DESCRIPTOR.services_by_name["SettingsService"].full_name,
@@ -134,6 +138,22 @@ async def prepare(stub: Any, conversation: str = "c", contact_id: str = "") -> N
             agent_id=AGENT, conversation_id=conversation, contact_id=contact_id
         )
     )
+
+
+async def idle(stub: Any) -> None:
+    """Returns once all derived work is done, also what the ledger had not heard of when first asked."""
+
+    async def rests() -> bool:
+        async for _ in stub.WatchJobs(administration_pb2.WatchJobsRequest(until_idle=True)):
+            pass
+        known = await jobs()
+        await asyncio.sleep(REST_SECONDS)
+        return bool(known == await jobs())
+
+    async def jobs() -> Any:
+        return (await stub.GetStatus(administration_pb2.GetStatusRequest())).jobs
+
+    await until(rests)
 
 
 async def contact(stub: Any, identity: str) -> str:

@@ -26,7 +26,7 @@ from palimpsest.history.v1 import history_pb2, overlays_pb2
 from services.kit.identity import Role
 from services.kit.serving import roles_of
 from services.kit.timeouts import method_timeouts, service_config
-from tests.integration.embedded_suite import AGENT, SERVED, Running, failure, prepare, running, said
+from tests.integration.embedded_suite import AGENT, SERVED, Running, failure, idle, prepare, running, said
 from tests.waiting import until
 
 CODE = grpc.StatusCode
@@ -266,13 +266,6 @@ async def test_status_tells_the_model_and_the_jobs(suite: Running) -> None:
         384,
     )
     assert status.jobs == type(status.jobs)()
-
-
-async def idle(stub: Any) -> None:
-    """Returns once all derived work is done, so that nothing changes any more."""
-    request = administration_pb2.WatchJobsRequest(until_idle=True)
-    async for _ in stub.WatchJobs(request):
-        pass
 
 
 async def accounted_for(stub: Any, history: Any) -> set[int]:

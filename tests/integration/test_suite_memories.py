@@ -17,7 +17,7 @@ from palimpsest.common.v1 import recall_pb2, resources_pb2
 from palimpsest.gateway.v1 import administration_pb2, conversations_pb2, memories_pb2, prompt_pb2
 
 from services.kit.identity import Role
-from tests.integration.embedded_suite import AGENT, Running, contact, failure, prepare, running, said
+from tests.integration.embedded_suite import AGENT, Running, contact, failure, idle, prepare, running, said
 from tests.waiting import until
 
 CODE = grpc.StatusCode
@@ -122,9 +122,7 @@ async def test_forgotten_memories_are_gone_from_every_channel(suite: Running) ->
     assert (await stub.ForgetMemory(request)).deleted_count == 1
     assert await recalled(stub, "xylophone word") == ["another word is trombone"]
     assert (await failure(stub.ForgetMemory(request)))[0] is CODE.NOT_FOUND
-    done = stub.WatchJobs(administration_pb2.WatchJobsRequest(until_idle=True))
-    async for _ in done:
-        pass
+    await idle(stub)
     index = (suite.data / "semantic-index.db").read_bytes() + (
         suite.data / "semantic-index.db-wal"
     ).read_bytes()

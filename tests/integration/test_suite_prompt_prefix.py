@@ -14,9 +14,9 @@ import grpc
 import pytest
 import pytest_asyncio
 from palimpsest.common.v1 import resources_pb2
-from palimpsest.gateway.v1 import administration_pb2, conversations_pb2, memories_pb2, prompt_pb2
+from palimpsest.gateway.v1 import conversations_pb2, memories_pb2, prompt_pb2
 
-from tests.integration.embedded_suite import AGENT, Running, contact, failure, prepare, running, said
+from tests.integration.embedded_suite import AGENT, Running, contact, failure, idle, prepare, running, said
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 WORDS = (
@@ -73,12 +73,6 @@ async def record(stub: Any, conversation: str, parent_id: str, dice: random.Rand
     )
     await idle(stub)
     return str(stored.messages[-1].message_id)
-
-
-async def idle(stub: Any) -> None:
-    request = administration_pb2.WatchJobsRequest(until_idle=True)
-    async for _ in stub.WatchJobs(request):
-        pass
 
 
 async def remember(stub: Any, person: str, key: str, dice: random.Random) -> None:
