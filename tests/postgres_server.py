@@ -224,7 +224,7 @@ class SharedServer:
                 return False
             filled = {row["name"] for row in await connection.fetch(FILLED)} - {MIGRATED}
             if filled:
-                await connection.execute(f"TRUNCATE {', '.join(sorted(filled))}")
+                await connection.execute(f"TRUNCATE {', '.join(sorted(filled))} CASCADE")
             for row in await connection.fetch(SEQUENCES):
                 await connection.execute(f"ALTER SEQUENCE {row['name']} RESTART")
             return True

@@ -346,6 +346,30 @@ async def test_a_branch_is_called_by_names_of_conversations_that_are_in_it(graph
     assert await called(graph, "burn-out") == ("Leave of absence",)
 
 
+async def test_a_conversation_that_came_by_several_names_of_a_branch_keeps_them_all(graph: SqlGraph) -> None:
+    """After a rename, or a split, one summary may tell of a branch by more names than one."""
+    await file(graph, "bobs", "Burn-out")
+    await graph.rename(TENANT, AGENT, "burn-out", naming("Health"), NOW)
+    await file(graph, "anns", "Burn-out", "Health")
+    await graph.forget(TENANT, AGENT, "bobs", 2)
+    assert await called(graph, "health") == ("Health", "burn-out"), "Ann said both"
+    await file(graph, "anns", "Health", version=2, told=["Health"])
+    assert await called(graph, "health") == ("Health",), "and now only one"
+    await file(graph, "anns", "Health", version=3, told=["Burn-out"])
+    assert await called(graph, "health") == ("Health", "burn-out"), "what her summary tells is hers too"
+    await graph.forget(TENANT, AGENT, "anns", 4)
+    assert await called(graph, "health") == ("Health",), "the caller's stays"
+
+
+async def test_a_name_by_which_a_caller_linked_a_conversation_outlives_its_summaries(graph: SqlGraph) -> None:
+    await file(graph, "bobs", "Burn-out")
+    await graph.rename(TENANT, AGENT, "burn-out", naming("Health"), NOW)
+    await graph.link(TENANT, AGENT, "anns", new_link("Burn-out"), NOW)
+    await file(graph, "anns", "Health")
+    await graph.forget(TENANT, AGENT, "bobs", 2)
+    assert await called(graph, "health") == ("Health", "burn-out")
+
+
 async def test_a_name_that_was_given_by_hand_stays_and_the_one_before_goes_with_its_people(
     graph: SqlGraph,
 ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
-from services.compactor.adapters.sql import graph_changes, graph_links, graph_proposals
+from services.compactor.adapters.sql import graph_changes, graph_links, graph_names, graph_proposals
 from services.compactor.adapters.sql import graph_rows as rows
 from services.compactor.adapters.sql.graph_rows import WHOSE
 from services.compactor.app.graph_ports import BranchQuery
@@ -95,7 +95,7 @@ class SqlGraph:
 
         def script() -> Script[Names | None]:
             own = yield from rows.known((tenant, agent_id), ref)
-            return (yield from rows.names((tenant, agent_id), own["root_id"], among))
+            return (yield from graph_names.names((tenant, agent_id), own["root_id"], among))
 
         return await self._database.read(script)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
 
+from services.compactor.adapters.sql import graph_names
 from services.compactor.adapters.sql import graph_rows as rows
 from services.compactor.adapters.sql.graph_rows import WHOSE, Whose
 from services.compactor.domain.documents import Kind as DocumentKind
@@ -33,7 +34,8 @@ def by_summary(
     """
     yield from rows.lock(whose)
     if (yield from _newer(whose, conversation_id, version)):
-        before = yield from _names(whose, conversation_id)
+        before = yield from graph_names.of_conversation(whose, conversation_id)
+        yield from graph_names.forget(whose, conversation_id)
         linked = []
         for one in sorted(links, key=lambda link: link.naming.slug):
             linked.append((yield from _link(whose, conversation_id, one, now, by_hand=False)))
@@ -41,10 +43,12 @@ def by_summary(
         for slug in sorted(told):
             named = yield from rows.owner(whose, slug)
             if named is not None:
-                kept.add((yield from _followed(whose, named, conversation_id)))
+                branch_id = yield from _followed(whose, named, conversation_id)
+                yield from graph_names.came_by(whose, conversation_id, branch_id, slug, by_hand=False)
+                kept.add(branch_id)
         dropped = yield from _drop(whose, conversation_id, kept)
         yield from rows.pages(whose, [*dropped, *(yield from _established(whose, conversation_id))])
-        after = yield from _names(whose, conversation_id)
+        after = yield from graph_names.of_conversation(whose, conversation_id)
         yield from rows.searched(whose, {root_id for root_id, _ in before ^ after})
     return [row["root_id"] for row in (yield from _roots(whose, conversation_id))]
 
@@ -115,20 +119,19 @@ def _link(whose: Whose, conversation_id: str, link: NewLink, now: datetime, *, b
             f"UPDATE graph_branches SET by_hand = TRUE WHERE {WHOSE} AND branch_id = ?", *whose, branch_id
         )
     yield from execute(
-        "INSERT INTO graph_links (tenant, agent_id, branch_id, conversation_id, slug, relevance, by_hand,"
-        " linked, moved_to) VALUES (?, ?, ?, ?, ?, ?, ?, ?, '')"
+        "INSERT INTO graph_links (tenant, agent_id, branch_id, conversation_id, relevance, by_hand,"
+        " linked, moved_to) VALUES (?, ?, ?, ?, ?, ?, ?, '')"
         " ON CONFLICT (tenant, agent_id, branch_id, conversation_id) DO UPDATE SET linked = excluded.linked,"
-        " slug = excluded.slug,"
         " relevance = CASE WHEN graph_links.by_hand AND NOT excluded.by_hand THEN graph_links.relevance"
         " ELSE excluded.relevance END, by_hand = graph_links.by_hand OR excluded.by_hand, moved_to = ''",
         *whose,
         branch_id,
         conversation_id,
-        link.naming.slug,
         float(link.relevance),
         by_hand,
         to_micros(now),
     )
+    yield from graph_names.came_by(whose, conversation_id, branch_id, link.naming.slug, by_hand=by_hand)
     yield from rows.recount(whose, root_id)
     return branch_id
 
@@ -248,18 +251,6 @@ def _established(whose: Whose, conversation_id: str) -> Script[list[str]]:
     return [
         row["root_id"] for row in found if row["conversations"] >= ESTABLISHED_AT or row["root_id"] in kept
     ]
-
-
-def _names(whose: Whose, conversation_id: str) -> Script[set[tuple[str, str]]]:
-    """The roots of a conversation, each with the names by which it came."""
-    found = yield from fetch(
-        "SELECT b.root_id, l.slug FROM graph_links l JOIN graph_branches b"
-        " ON b.tenant = l.tenant AND b.agent_id = l.agent_id AND b.branch_id = l.branch_id"
-        f" WHERE l.tenant = ? AND l.agent_id = ? AND l.conversation_id = ? AND {rows.ACTIVE}",
-        *whose,
-        conversation_id,
-    )
-    return {(row["root_id"], row["slug"]) for row in found}
 
 
 def _roots(whose: Whose, conversation_id: str) -> Script[Sequence[Row]]:

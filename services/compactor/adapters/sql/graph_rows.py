@@ -7,8 +7,8 @@ from datetime import datetime
 
 from services.compactor.app.graph_ports import WRITE_WIKI
 from services.compactor.app.searching import index_job
-from services.compactor.domain.graph import Branch, EventKind, Names, Naming, subtree
-from services.compactor.domain.graph_names import slugified, spelled
+from services.compactor.domain.graph import Branch, EventKind, Naming, subtree
+from services.compactor.domain.graph_names import slugified
 from services.compactor.domain.searchable import DocumentType, Source
 from services.kit.errors import NotFound
 from services.kit.ids import new_id
@@ -96,40 +96,6 @@ def _branch(row: Row, members: Sequence[Row], slugs: Sequence[Row]) -> Branch:
         merged_ids=tuple(
             one["branch_id"] for one in members if one["root_id"] == own and one["branch_id"] != own
         ),
-    )
-
-
-def names(whose: Whose, root_id: str, among: str) -> Script[Names | None]:
-    """Names of a group by which a conversation that is in it came, or that a caller gave.
-
-    A merged branch keeps its names when the conversations that gave them are gone. With `among` only those
-    conversations count that are in the group of this root too.
-    """
-    common = (
-        f" AND l.conversation_id IN (SELECT o.conversation_id FROM graph_links o WHERE o.tenant = ?"
-        f" AND o.agent_id = ? AND o.moved_to = '' AND o.branch_id IN {GROUP})"
-    )
-    found = yield from fetch(
-        "SELECT s.slug, b.branch_id, b.slug AS own, b.name FROM graph_slugs s JOIN graph_branches b"
-        " ON b.tenant = s.tenant AND b.agent_id = s.agent_id AND b.branch_id = s.branch_id"
-        " WHERE b.tenant = ? AND b.agent_id = ? AND b.root_id = ? AND (EXISTS (SELECT 1 FROM graph_links l"
-        " WHERE l.tenant = s.tenant AND l.agent_id = s.agent_id AND l.branch_id = s.branch_id"
-        f" AND l.slug = s.slug AND {ACTIVE}{common if among else ''}) OR EXISTS (SELECT 1 FROM graph_events e"
-        " WHERE e.tenant = s.tenant AND e.agent_id = s.agent_id AND e.branch_id = s.branch_id"
-        " AND e.slug = s.slug AND e.kind IN (?, ?) AND NOT e.automatic)) ORDER BY s.slug",
-        *whose,
-        root_id,
-        *((*whose, *whose, among) if among else ()),
-        EventKind.CREATED.value,
-        EventKind.RENAMED.value,
-    )
-    if not found:
-        return None
-    # Its own name first, else that by which another of its group goes.
-    title = min(found, key=lambda row: (row["branch_id"] != root_id, row["slug"] != row["own"]))
-    return Names(
-        title=title["name"] if title["slug"] == title["own"] else spelled(title["slug"]),
-        slugs=tuple(row["slug"] for row in found if row["slug"] != title["slug"]),
     )
 
 

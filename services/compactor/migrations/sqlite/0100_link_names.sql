@@ -1,10 +1,21 @@
--- By which name a conversation came: a merged branch keeps names that nobody is left for (J-13, S-13).
-ALTER TABLE graph_links ADD COLUMN slug TEXT NOT NULL DEFAULT '';
-UPDATE graph_links SET slug = COALESCE((
-    SELECT e.slug FROM graph_events e
-    WHERE e.tenant = graph_links.tenant AND e.agent_id = graph_links.agent_id
-        AND e.branch_id = graph_links.branch_id AND e.kind = 'created' LIMIT 1
-), '') WHERE moved_to = '';
+-- By which names a conversation came: a merged branch keeps names that nobody is left for (J-13, S-13). They go with
+-- the link, whoever deletes that.
+CREATE TABLE graph_names (
+    tenant TEXT NOT NULL,
+    agent_id TEXT NOT NULL,
+    conversation_id TEXT NOT NULL,
+    branch_id TEXT NOT NULL,
+    slug TEXT NOT NULL,
+    by_hand BOOLEAN NOT NULL, -- whether a caller linked it by this name: a newer summary takes the others away
+    PRIMARY KEY (tenant, agent_id, conversation_id, branch_id, slug),
+    FOREIGN KEY (tenant, agent_id, branch_id, conversation_id)
+        REFERENCES graph_links (tenant, agent_id, branch_id, conversation_id) ON DELETE CASCADE
+) WITHOUT ROWID;
+CREATE INDEX graph_names_by_slug ON graph_names (tenant, agent_id, slug);
+INSERT INTO graph_names (tenant, agent_id, conversation_id, branch_id, slug, by_hand)
+SELECT l.tenant, l.agent_id, l.conversation_id, l.branch_id, e.slug, l.by_hand
+FROM graph_links l JOIN graph_events e ON e.tenant = l.tenant AND e.agent_id = l.agent_id
+    AND e.branch_id = l.branch_id AND e.kind = 'created';
 -- Names that were indexed are looked at again.
 INSERT INTO outbox (tenant, agent_id, type, subject, key, payload)
 SELECT tenant, agent_id, 'index_document', 'documents/' || type || '/' || branch_id,
