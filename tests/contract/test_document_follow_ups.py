@@ -112,6 +112,23 @@ def earlier_link(branch_id: str, root_id: str, conversation_id: str) -> Script[N
     )
 
 
+async def test_a_link_of_a_replica_of_the_version_before_takes_nothing_out_of_search(
+    compactor_sql: SqlDatabase,
+) -> None:
+    """It knows nothing of names, neither when it links nor when it deletes."""
+    graph = SqlGraph(compactor_sql)
+    await compactor_sql.write(lambda: earlier_link("lamp", "lamp", "d"))
+    assert await graph.names(TENANT, AGENT, "lamp") == Names(title="Lamps")
+    await graph.file(TENANT, AGENT, "e", 1, [link("torchs")], set(), NOW)
+    await graph.merge(TENANT, AGENT, "torchs", "lamps", NOW)
+    both = Names(title="Lamps", slugs=("torchs",))
+    assert await graph.names(TENANT, AGENT, "lamp") == both
+    assert await graph.names(TENANT, AGENT, "lamp", among="lamp") == both
+    await compactor_sql.write(lambda: execute("DELETE FROM graph_links WHERE conversation_id = ?", "e"))
+    assert await compactor_sql.read(lambda: fetch("SELECT slug FROM graph_names")) == []
+    assert await graph.names(TENANT, AGENT, "lamp") == Names(title="Lamps")
+
+
 async def upgraded(
     engine: str,
     folder: Path,

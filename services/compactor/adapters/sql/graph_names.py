@@ -51,6 +51,9 @@ def names(whose: Whose, root_id: str, among: str) -> Script[Names | None]:
 
     A merged branch keeps its names when the conversations that gave them are gone. With `among` only those
     conversations count that are in the group of this root too.
+
+    The name that a branch goes by is one of its conversations', also of one without names, which a replica of
+    an earlier version linked: it is the name that made the branch, and so theirs, or else a caller's.
     """
     common = (
         f" AND l.conversation_id IN (SELECT o.conversation_id FROM graph_links o WHERE o.tenant = ?"
@@ -63,12 +66,15 @@ def names(whose: Whose, root_id: str, among: str) -> Script[Names | None]:
         " JOIN graph_links l ON l.tenant = n.tenant AND l.agent_id = n.agent_id"
         f" AND l.conversation_id = n.conversation_id AND l.branch_id = n.branch_id AND {ACTIVE}"
         " WHERE n.tenant = s.tenant AND n.agent_id = s.agent_id AND n.slug = s.slug"
-        f" AND n.branch_id = s.branch_id{common if among else ''}) OR EXISTS (SELECT 1 FROM graph_events e"
+        f" AND n.branch_id = s.branch_id{common if among else ''}) OR (s.slug = b.slug AND EXISTS (SELECT 1"
+        " FROM graph_links l WHERE l.tenant = s.tenant AND l.agent_id = s.agent_id"
+        f" AND l.branch_id = s.branch_id AND {ACTIVE}{common if among else ''}))"
+        " OR EXISTS (SELECT 1 FROM graph_events e"
         " WHERE e.tenant = s.tenant AND e.agent_id = s.agent_id AND e.branch_id = s.branch_id"
         " AND e.slug = s.slug AND e.kind IN (?, ?) AND NOT e.automatic)) ORDER BY s.slug",
         *whose,
         root_id,
-        *((*whose, *whose, among) if among else ()),
+        *((*whose, *whose, among, *whose, *whose, among) if among else ()),
         EventKind.CREATED.value,
         EventKind.RENAMED.value,
     )
