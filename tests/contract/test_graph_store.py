@@ -384,6 +384,22 @@ async def test_a_name_that_was_given_by_hand_stays_and_the_one_before_goes_with_
     assert await called(graph, rest.id) == ("Health",)
 
 
+async def test_a_split_branch_that_is_merged_back_is_called_by_what_its_people_say(graph: SqlGraph) -> None:
+    """Their links stay with the branch that the split made, their name belongs to the other."""
+    await file(graph, "e1", "Tea")
+    await file(graph, "e2", "Tea")
+    made, rest = await graph.split(TENANT, AGENT, "tea", naming("Green tea"), ["e1", "e2"], NOW)
+    assert await called(graph, made.id) == ("Green tea",)
+    assert await called(graph, rest.id) == (), "nobody is left there"
+    await graph.merge(TENANT, AGENT, "green tea", "tea", NOW)
+    assert await called(graph, "tea") == ("Tea", "green-tea")
+    await file(graph, "e1", "Tea", version=2)
+    await graph.forget(TENANT, AGENT, "e2", 2)
+    assert await called(graph, "tea") == ("Tea", "green-tea"), "e1 came by it again"
+    await graph.undo_merge(TENANT, AGENT, "green tea", NOW)
+    assert await called(graph, "green tea") == ("Green tea",)
+
+
 async def test_names_of_a_conversation_that_came_by_others_are_indexed_again(
     graph: SqlGraph, compactor_sql: SqlDatabase
 ) -> None:

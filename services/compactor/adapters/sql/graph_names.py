@@ -8,6 +8,14 @@ from services.compactor.domain.graph_names import spelled
 from services.kit.sql import Script, execute, fetch
 
 
+def _branch_of(alias: str) -> str:
+    """Joins, as b, the branch of a row of links or slugs."""
+    return (
+        f"JOIN graph_branches b ON b.tenant = {alias}.tenant AND b.agent_id = {alias}.agent_id"
+        f" AND b.branch_id = {alias}.branch_id"
+    )
+
+
 def came_by(whose: Whose, conversation_id: str, branch_id: str, slug: str, *, by_hand: bool) -> Script[None]:
     """Notes a name by which a conversation came to a branch, if it is linked to that."""
     yield from execute(
@@ -33,24 +41,26 @@ def forget(whose: Whose, conversation_id: str) -> Script[None]:
 
 
 def of_conversation(whose: Whose, conversation_id: str) -> Script[set[tuple[str, str]]]:
-    """The roots of a conversation, each with the names by which it came."""
+    """The roots of a conversation, each with the names of its group by which it came, and with ""."""
     found = yield from fetch(
-        "SELECT b.root_id, COALESCE(n.slug, '') AS slug FROM graph_links l JOIN graph_branches b"
-        " ON b.tenant = l.tenant AND b.agent_id = l.agent_id AND b.branch_id = l.branch_id"
-        " LEFT JOIN graph_names n ON n.tenant = l.tenant AND n.agent_id = l.agent_id"
-        " AND n.conversation_id = l.conversation_id AND n.branch_id = l.branch_id"
-        f" WHERE l.tenant = ? AND l.agent_id = ? AND l.conversation_id = ? AND {ACTIVE}",
-        *whose,
-        conversation_id,
+        f"SELECT b.root_id, '' AS slug FROM graph_links l {_branch_of('l')}"
+        f" WHERE l.tenant = ? AND l.agent_id = ? AND l.conversation_id = ? AND {ACTIVE}"
+        " UNION SELECT b.root_id, n.slug FROM graph_names n JOIN graph_slugs s ON s.tenant = n.tenant"
+        f" AND s.agent_id = n.agent_id AND s.slug = n.slug {_branch_of('s')}"
+        " WHERE n.tenant = ? AND n.agent_id = ? AND n.conversation_id = ?",
+        *(*whose, conversation_id),
+        *(*whose, conversation_id),
     )
-    return {(row["root_id"], row["slug"]) for row in found}
+    roots = {row["root_id"] for row in found if not row["slug"]}
+    return {(row["root_id"], row["slug"]) for row in found if row["root_id"] in roots}
 
 
 def names(whose: Whose, root_id: str, among: str) -> Script[Names | None]:
     """Names of a group by which a conversation that is in it came, or that a caller gave.
 
-    A merged branch keeps its names when the conversations that gave them are gone. With `among` only those
-    conversations count that are in the group of this root too.
+    A merged branch keeps its names when the conversations that gave them are gone. Which branch of the group
+    a conversation is linked to says nothing: a split may have taken it to another than its name's. With
+    `among` only those conversations count that are in the group of this root too.
 
     The name that a branch goes by is one of its conversations', also of one without names, which a replica of
     an earlier version linked: it is the name that made the branch, and so theirs, or else a caller's.
@@ -58,17 +68,21 @@ def names(whose: Whose, root_id: str, among: str) -> Script[Names | None]:
     common = (
         f" AND l.conversation_id IN (SELECT o.conversation_id FROM graph_links o WHERE o.tenant = ?"
         f" AND o.agent_id = ? AND o.moved_to = '' AND o.branch_id IN {GROUP})"
+        if among
+        else ""
     )
+    # CROSS JOIN has SQLite take the tables in this order: without statistics it reads all links of the agent.
     found = yield from fetch(
-        "SELECT s.slug, b.branch_id, b.slug AS own, b.name FROM graph_slugs s JOIN graph_branches b"
-        " ON b.tenant = s.tenant AND b.agent_id = s.agent_id AND b.branch_id = s.branch_id"
-        " WHERE b.tenant = ? AND b.agent_id = ? AND b.root_id = ? AND (EXISTS (SELECT 1 FROM graph_names n"
-        " JOIN graph_links l ON l.tenant = n.tenant AND l.agent_id = n.agent_id"
-        f" AND l.conversation_id = n.conversation_id AND l.branch_id = n.branch_id AND {ACTIVE}"
-        " WHERE n.tenant = s.tenant AND n.agent_id = s.agent_id AND n.slug = s.slug"
-        f" AND n.branch_id = s.branch_id{common if among else ''}) OR (s.slug = b.slug AND EXISTS (SELECT 1"
-        " FROM graph_links l WHERE l.tenant = s.tenant AND l.agent_id = s.agent_id"
-        f" AND l.branch_id = s.branch_id AND {ACTIVE}{common if among else ''}))"
+        "SELECT s.slug, b.branch_id, b.slug AS own, b.name FROM graph_branches b CROSS JOIN graph_slugs s"
+        " WHERE b.tenant = ? AND b.agent_id = ? AND b.root_id = ? AND s.tenant = b.tenant"
+        " AND s.agent_id = b.agent_id AND s.branch_id = b.branch_id AND (EXISTS (SELECT 1 FROM graph_names n"
+        " CROSS JOIN graph_branches g CROSS JOIN graph_links l WHERE l.tenant = n.tenant"
+        " AND l.agent_id = n.agent_id AND l.conversation_id = n.conversation_id AND g.tenant = l.tenant"
+        " AND g.agent_id = l.agent_id AND g.branch_id = l.branch_id AND n.tenant = s.tenant"
+        " AND n.agent_id = s.agent_id"
+        f" AND n.slug = s.slug AND g.root_id = b.root_id AND {ACTIVE}{common})"
+        " OR (s.slug = b.slug AND EXISTS (SELECT 1 FROM graph_links l WHERE l.tenant = s.tenant"
+        f" AND l.agent_id = s.agent_id AND l.branch_id = s.branch_id AND {ACTIVE}{common}))"
         " OR EXISTS (SELECT 1 FROM graph_events e"
         " WHERE e.tenant = s.tenant AND e.agent_id = s.agent_id AND e.branch_id = s.branch_id"
         " AND e.slug = s.slug AND e.kind IN (?, ?) AND NOT e.automatic)) ORDER BY s.slug",
