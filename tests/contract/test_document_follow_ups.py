@@ -12,6 +12,7 @@ import pytest
 from services.compactor.adapters.sql import migrations
 from services.compactor.adapters.sql.documents import SqlDocuments
 from services.compactor.adapters.sql.graph import SqlGraph
+from services.compactor.app.graph_ports import WRITE_WIKI
 from services.compactor.app.searching import follow_document
 from services.compactor.domain.documents import Head, wiki_key
 from services.compactor.domain.graph import Names, Naming, NewLink
@@ -118,15 +119,15 @@ async def test_a_link_of_a_replica_of_the_version_before_takes_nothing_out_of_se
     """It knows nothing of names, neither when it links nor when it deletes."""
     graph = SqlGraph(compactor_sql)
     await compactor_sql.write(lambda: earlier_link("lamp", "lamp", "d"))
-    assert await graph.names(TENANT, AGENT, "lamp") == Names(title="Lamps")
+    assert await graph.names(TENANT, AGENT, "lamp") == Names(title="Lamps", slug="lamps")
     await graph.file(TENANT, AGENT, "e", 1, [link("torchs")], set(), NOW)
     await graph.merge(TENANT, AGENT, "torchs", "lamps", NOW)
-    both = Names(title="Lamps", slugs=("torchs",))
+    both = Names(title="Lamps", slug="lamps", slugs=("torchs",))
     assert await graph.names(TENANT, AGENT, "lamp") == both
     assert await graph.names(TENANT, AGENT, "lamp", among="lamp") == both
     await compactor_sql.write(lambda: execute("DELETE FROM graph_links WHERE conversation_id = ?", "e"))
     assert await compactor_sql.read(lambda: fetch("SELECT slug FROM graph_names")) == []
-    assert await graph.names(TENANT, AGENT, "lamp") == Names(title="Lamps")
+    assert await graph.names(TENANT, AGENT, "lamp") == Names(title="Lamps", slug="lamps")
 
 
 async def upgraded(
@@ -182,18 +183,25 @@ async def test_what_was_derived_before_is_asked_for_at_the_first_start(
 async def test_links_of_before_get_the_names_under_which_branches_were_made(
     engine: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    """And branches with others' names are indexed again."""
+    """And branches with others' names are indexed again, and pages with them written."""
 
     async def fill(database: SqlDatabase) -> None:
         await database.write(lambda: earlier_link("tea", "tea", "c"))
         await database.write(lambda: earlier_link("lamp", "lamp", "d"))
         await database.write(lambda: earlier_link("torch", "lamp", "e"))
+        for subject in ("lamp", "gone"):
+            await SqlDocuments(database).put(wiki_key(TENANT, AGENT, subject), draft(), Head(), NOW)
+        await SqlDocuments(database).erase(wiki_key(TENANT, AGENT, "gone"))
 
     async def look(database: SqlDatabase) -> None:
+        pages = await database.read(lambda: fetch("SELECT payload FROM outbox WHERE type = ?", WRITE_WIKI))
+        assert [json.loads(row["payload"]) for row in pages] == [{"branch_id": "lamp"}]
         assert sorted(await asked(database)) == [("branch", "lamp"), ("page", "lamp")]
         graph = SqlGraph(database)
-        assert await graph.names(TENANT, AGENT, "lamp") == Names(title="Lamps", slugs=("torchs",))
+        assert await graph.names(TENANT, AGENT, "lamp") == Names(
+            title="Lamps", slug="lamps", slugs=("torchs",)
+        )
         await graph.forget(TENANT, AGENT, "d", 1)
-        assert await graph.names(TENANT, AGENT, "lamp") == Names(title="Torchs")
+        assert await graph.names(TENANT, AGENT, "lamp") == Names(title="Torchs", slug="torchs")
 
     await upgraded(engine, tmp_path, request, "0100_link_names.sql", fill, look)

@@ -69,7 +69,7 @@ async def test_a_theme_of_many_conversations_grows_and_gets_its_page(tmp_path: P
         }
         for arguments, expected in (
             (("show", branch.slug), "## Sources"),
-            (("versions", branch.id), "wiki-1"),
+            (("versions", branch.id), "wiki-2"),
         ):
             result = await asyncio.to_thread(
                 CliRunner().invoke, main, ["wiki", *arguments], env=environment, catch_exceptions=False

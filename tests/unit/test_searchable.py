@@ -56,7 +56,7 @@ def test_a_conversation_is_its_summary_turning_points_concepts_and_vibes() -> No
     assert made.conversation_ids == ("c",)
 
 
-NAMES = Names(title="Greenhouse", slugs=("green-house",))
+NAMES = Names(title="Greenhouse", slug="greenhouse", slugs=("green-house",))
 
 
 def page(**fields: Any) -> dict[str, Any]:
@@ -93,7 +93,7 @@ def test_what_is_no_page_is_none(fields: dict[str, Any]) -> None:
 
 
 def test_a_branch_is_the_names_that_lead_to_it() -> None:
-    names = Names(title="Greenhouse", slugs=("green-house", "glass-house"))
+    names = Names(title="Greenhouse", slug="greenhouse", slugs=("green-house", "glass-house"))
     made = of_branch("b1", names, ["c", "d", "c"])
     assert made.text == "Greenhouse\ngreen house\nglass house"
     assert made.conversation_ids == ("c", "d")

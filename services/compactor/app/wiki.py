@@ -64,7 +64,10 @@ class Wiki:
                 return 0
             if branch.conversations < ESTABLISHED_AT and not head.present:
                 return 0
-            branch = await self._called(tenant, agent_id, branch)
+            called = await self._called(tenant, agent_id, branch)
+            if called is None:
+                continue
+            branch = called
             stale = await self._documents.stale(tenant, agent_id, Kind.SUMMARY)
             sources = await self._sources(tenant, agent_id, branch)
             related = await self._related(tenant, agent_id, branch)
@@ -85,7 +88,7 @@ class Wiki:
                 return (await self._documents.put(key, draft, head)).version
             except VersionConflict:
                 continue
-        raise StateConflict("another worker writes this page")
+        raise StateConflict("others change this page, or its branch")
 
     async def page(self, tenant: str, agent_id: str, ref: str, version: int) -> tuple[Branch, Served]:
         """A branch and its page, the newest for version 0. Raises NotFound."""
@@ -145,24 +148,24 @@ class Wiki:
             )
         return sources
 
-    async def _called(self, tenant: str, agent_id: str, branch: Branch) -> Branch:
-        """A branch by a name that its people know: it may go by one of somebody who is gone from it."""
+    async def _called(self, tenant: str, agent_id: str, branch: Branch) -> Branch | None:
+        """A branch with the names alone that its people know: it may have, and go by, others of somebody who
+        is gone from it. None for one that was emptied meanwhile."""
         names = await self._store.names(tenant, agent_id, branch.id)
-        return branch if names is None else replace(branch, name=names.title)
+        if names is None:
+            return None
+        return replace(branch, slug=names.slug, name=names.title, aliases=names.slugs)
 
     async def _related(self, tenant: str, agent_id: str, branch: Branch) -> Sequence[wiki.Related]:
         """By names that the conversations know which both have: others may be other people's words."""
         shared = await self._store.shared(tenant, agent_id, [branch.id])
         others = await self._store.candidates(tenant, agent_id, MOST_COMPARED)
-        found = [
-            wiki.Related(slug=one.slug, name=one.name, shared=shared[branch.id, one.id])
-            for one in others
-            if (branch.id, one.id) in shared
-        ]
-        most = sorted(found, key=lambda one: (-one.shared, one.slug))[: wiki.MOST_RELATED]
-        called = [await self._store.names(tenant, agent_id, one.slug, among=branch.id) for one in most]
-        return [
-            replace(one, name=names.title)
-            for one, names in zip(most, called, strict=True)
-            if names is not None
-        ]
+        found = [(shared[branch.id, one.id], one) for one in others if (branch.id, one.id) in shared]
+        related: list[wiki.Related] = []
+        for count, one in sorted(found, key=lambda pair: (-pair[0], pair[1].slug)):
+            if len(related) == wiki.MOST_RELATED:
+                break
+            names = await self._store.names(tenant, agent_id, one.id, among=branch.id)
+            if names is not None:
+                related.append(wiki.Related(slug=names.slug, name=names.title, shared=count))
+        return related

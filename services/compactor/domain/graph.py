@@ -76,9 +76,11 @@ class Branch:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Names:
     """What a root may be called before those whose conversations are filed under it: names by which one of
-    these came, or that a caller gave. `title` is its own, if that is one of them; `slugs` are the others'."""
+    these came, or that a caller gave. `title` is its own, if that is one of them, `slug` that one's; `slugs`
+    are the others'."""
 
     title: str
+    slug: str
     slugs: tuple[str, ...] = ()
 
 

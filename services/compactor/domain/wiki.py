@@ -20,7 +20,7 @@ from services.compactor.domain.nearness import Nearness, Vectors
 from services.compactor.domain.rolling import ConversationSummary, version_id
 from services.compactor.domain.summaries import Section, Statement
 
-ENGINE: Final = "wiki-1"
+ENGINE: Final = "wiki-2"
 """The builder's name; another one writes every page anew."""
 MOST_SOURCES: Final = 200
 """Conversations that a page is made from, the most relevant."""

@@ -98,5 +98,6 @@ def names(whose: Whose, root_id: str, among: str) -> Script[Names | None]:
     title = min(found, key=lambda row: (row["branch_id"] != root_id, row["slug"] != row["own"]))
     return Names(
         title=title["name"] if title["slug"] == title["own"] else spelled(title["slug"]),
+        slug=title["slug"],
         slugs=tuple(row["slug"] for row in found if row["slug"] != title["slug"]),
     )

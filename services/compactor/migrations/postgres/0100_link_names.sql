@@ -27,3 +27,8 @@ FROM (
     FROM graph_branches b CROSS JOIN (SELECT 'branch' AS type UNION ALL SELECT 'page') AS t
     WHERE b.merged_into <> ''
 ) AS merged;
+-- And pages of before, which hold all names of their branches, are written anew.
+INSERT INTO outbox (tenant, agent_id, type, subject, key, payload)
+SELECT tenant, agent_id, 'write_wiki', subject, 'write_wiki/' || agent_id || '/' || subject || '/names',
+    json_build_object('branch_id', subject)::TEXT
+FROM documents WHERE kind = 'wiki' AND present;
