@@ -87,6 +87,27 @@ async def test_a_branch_asks_when_its_names_or_conversations_change(compactor_sq
     assert await asked(compactor_sql) == [("branch", lamps)]
 
 
+async def test_a_page_is_indexed_again_when_its_names_or_conversations_change(
+    compactor_sql: SqlDatabase,
+) -> None:
+    """It may itself stay as it is: what it is found by, and who finds it, does not."""
+    graph = SqlGraph(compactor_sql)
+    (tea,) = await graph.file(TENANT, AGENT, "c", 1, [link("tea")], set(), NOW)
+    await SqlDocuments(compactor_sql).put(wiki_key(TENANT, AGENT, tea), draft(), Head(), NOW)
+    await asked(compactor_sql)
+    expected = [("branch", tea), ("page", tea)]
+    await graph.file(TENANT, AGENT, "d", 1, [link("tea")], set(), NOW)
+    assert sorted(await asked(compactor_sql)) == expected, "it has one conversation more"
+    await graph.rename(TENANT, AGENT, tea, Naming(slug="chai", name="Chai"), NOW)
+    assert sorted(await asked(compactor_sql)) == expected
+    await graph.file(TENANT, AGENT, "d", 2, [link("chai")], set(), NOW)
+    assert sorted(await asked(compactor_sql)) == expected, "it came by another name"
+    await graph.file(TENANT, AGENT, "d", 3, [link("chai")], set(), NOW)
+    assert await asked(compactor_sql) == []
+    await graph.forget(TENANT, AGENT, "d", 4)
+    assert sorted(await asked(compactor_sql)) == expected
+
+
 def earlier_link(branch_id: str, root_id: str, conversation_id: str) -> Script[None]:
     """A conversation under a branch of its own, as it was stored before links kept their names."""
     whose = (TENANT, AGENT)

@@ -23,7 +23,7 @@ from services.compactor.domain.documents import (
     summary_key,
     wiki_key,
 )
-from services.compactor.domain.graph import Naming, NewLink
+from services.compactor.domain.graph import Names, Naming, NewLink
 from services.compactor.domain.graph_names import slug_of
 from services.compactor.domain.rolling import ConversationSummary, to_body
 from services.compactor.domain.searchable import DocumentType, Searchable, Source
@@ -123,6 +123,49 @@ async def test_what_is_gone_merged_empty_or_unreadable_is_left_out(world: World)
         lambda: execute("UPDATE document_versions SET body = '{' WHERE subject = ?", "d")
     )
     assert await world.read((DocumentType.SUMMARY, "d")) == []
+
+
+@pytest.mark.parametrize("moment", ["before", "after"])
+@pytest.mark.parametrize("change", ["goes", "comes"])
+@pytest.mark.parametrize("type_", [DocumentType.BRANCH, DocumentType.PAGE])
+async def test_a_name_is_of_those_who_gave_it_also_when_they_come_or_go_while_it_is_read(
+    world: World, monkeypatch: pytest.MonkeyPatch, type_: DocumentType, change: str, moment: str
+) -> None:
+    """S-13: else it would be Ann's alone, and found for her, until the change is indexed."""
+
+    async def file(conversation: str, name: str, version: int) -> str:
+        link = NewLink(naming=Naming(slug=slug_of(name), name=name), relevance=0.5)
+        (made,) = await world.graph.file(TENANT, AGENT, conversation, version, [link], set(), NOW)
+        return made
+
+    leave, burnout = await file("anns", "Leave of absence", 1), await file("bobs", "Burn-out", 1)
+    await world.graph.merge(TENANT, AGENT, leave, burnout, NOW)
+    if change == "comes":
+        await file("bobs", "Bicycles", 2)
+    await world.put(wiki_key(TENANT, AGENT, burnout), {**PAGE, "sources": []})
+    names = world.graph.names
+    reads: list[Names | None] = []
+
+    async def meanwhile(tenant: str, agent_id: str, ref: str, among: str = "") -> Names | None:
+        async def happens() -> None:
+            if change == "goes":
+                await world.graph.forget(TENANT, AGENT, "bobs", 3)
+            else:
+                await file("bobs", "Burn-out", 3)
+
+        if moment == "before":
+            await happens()
+        found = await names(tenant, agent_id, ref, among)
+        if moment == "after":
+            await happens()
+        reads.append(found)
+        return found
+
+    monkeypatch.setattr(world.graph, "names", meanwhile)
+    (one,) = await world.read((type_, burnout))
+    assert "anns" in one.conversation_ids
+    assert "Burn-out" not in one.text or "bobs" in one.conversation_ids
+    assert len(reads) == 1, "it happened"
 
 
 async def test_a_name_that_only_people_gave_who_are_gone_from_a_branch_is_shown_to_nobody(

@@ -84,17 +84,20 @@ class SearchableDocuments:
         branch = await self._branch(tenant, agent_id, source.subject)
         if branch is None:
             return []
+        # People may come and go between one reading and the next: the names are those people's who were there
+        # before or after, so that nobody's name is ever another's alone.
+        before = await self._linked(tenant, agent_id, branch.id)
         names = await self._graph.names(tenant, agent_id, branch.id)
         if names is None:
             return []
+        linked = [*before, *(await self._linked(tenant, agent_id, branch.id))]
         if source.type is DocumentType.BRANCH:
             if not branch.conversations:
                 return []
-            return [searchable.of_branch(branch.id, names, await self._linked(tenant, agent_id, branch.id))]
+            return [searchable.of_branch(branch.id, names, linked)]
         newest = await self._newest(wiki_key(tenant, agent_id, branch.id))
         if newest is None:
             return []
-        linked = await self._linked(tenant, agent_id, branch.id)
         return [searchable.of_page(newest.body, newest.version, branch.id, names, linked)]
 
     async def _newest(self, key: DocumentKey) -> Document | None:

@@ -8,8 +8,7 @@ from datetime import datetime
 from services.compactor.adapters.sql import graph_names
 from services.compactor.adapters.sql import graph_rows as rows
 from services.compactor.adapters.sql.graph_rows import WHOSE, Whose
-from services.compactor.domain.documents import Kind as DocumentKind
-from services.compactor.domain.graph import ESTABLISHED_AT, EventKind, Naming, NewLink
+from services.compactor.domain.graph import EventKind, Naming, NewLink
 from services.kit.errors import NotFound, StateConflict
 from services.kit.sql import Row, Script, execute, fetch, first
 from services.kit.times import to_micros
@@ -241,25 +240,14 @@ def _prune(whose: Whose, root_id: str) -> Script[None]:
 def _established(whose: Whose, conversation_id: str) -> Script[list[str]]:
     """Of a conversation's roots those that have a page, or are to get one."""
     found = yield from _roots(whose, conversation_id)
-    pages = yield from fetch(
-        f"SELECT subject FROM documents WHERE {WHOSE} AND kind = ? AND present AND subject IN ??",
-        *whose,
-        DocumentKind.WIKI.value,
-        [row["root_id"] for row in found],
-    )
-    kept = {row["subject"] for row in pages}
-    return [
-        row["root_id"] for row in found if row["conversations"] >= ESTABLISHED_AT or row["root_id"] in kept
-    ]
+    return (yield from rows.established(whose, [row["root_id"] for row in found]))
 
 
 def _roots(whose: Whose, conversation_id: str) -> Script[Sequence[Row]]:
     return (
         yield from fetch(
-            "SELECT DISTINCT b.root_id, r.conversations FROM graph_links l JOIN graph_branches b"
+            "SELECT DISTINCT b.root_id FROM graph_links l JOIN graph_branches b"
             " ON b.tenant = l.tenant AND b.agent_id = l.agent_id AND b.branch_id = l.branch_id"
-            " JOIN graph_branches r ON r.tenant = b.tenant AND r.agent_id = b.agent_id"
-            " AND r.branch_id = b.root_id"
             f" WHERE l.tenant = ? AND l.agent_id = ? AND l.conversation_id = ? AND {rows.ACTIVE}"
             " ORDER BY b.root_id",
             *whose,

@@ -7,7 +7,8 @@ from datetime import datetime
 
 from services.compactor.app.graph_ports import WRITE_WIKI
 from services.compactor.app.searching import index_job
-from services.compactor.domain.graph import Branch, EventKind, Naming, subtree
+from services.compactor.domain.documents import Kind as DocumentKind
+from services.compactor.domain.graph import ESTABLISHED_AT, Branch, EventKind, Naming, subtree
 from services.compactor.domain.graph_names import slugified
 from services.compactor.domain.searchable import DocumentType, Source
 from services.kit.errors import NotFound
@@ -199,10 +200,30 @@ def changed(whose: Whose, root_ids: Iterable[str]) -> Script[None]:
     yield from searched(whose, roots)
 
 
+def established(whose: Whose, root_ids: Iterable[str]) -> Script[list[str]]:
+    """Those of some roots that have a page, or are to get one."""
+    ids = sorted(set(root_ids))
+    found = yield from fetch(
+        f"SELECT branch_id FROM graph_branches WHERE {WHOSE} AND conversations >= ? AND branch_id IN ??"
+        " UNION SELECT subject FROM documents WHERE tenant = ? AND agent_id = ? AND kind = ? AND present"
+        " AND subject IN ?? ORDER BY branch_id",
+        *(*whose, ESTABLISHED_AT, ids),
+        *(*whose, DocumentKind.WIKI.value, ids),
+    )
+    return [row["branch_id"] for row in found]
+
+
 def searched(whose: Whose, root_ids: Iterable[str]) -> Script[None]:
-    """Has the names of branches, and whose they are, indexed again (S-13)."""
+    """Has the names of branches, and whose they are, indexed again, with their pages too (S-13)."""
     tenant, agent_id = whose
-    sources = [Source(type=DocumentType.BRANCH, subject=root_id) for root_id in sorted(set(root_ids))]
+    roots = sorted(set(root_ids))
+    sources = [
+        *(Source(type=DocumentType.BRANCH, subject=root_id) for root_id in roots),
+        *(
+            Source(type=DocumentType.PAGE, subject=root_id)
+            for root_id in (yield from established(whose, roots))
+        ),
+    ]
     yield from put_jobs(tenant, [index_job(agent_id, source, new_id()) for source in sources])
 
 
