@@ -7,6 +7,7 @@ work fails costs no other agent's.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, date, datetime
@@ -32,6 +33,10 @@ YEARS: Final = range(2, 9999)
 """Of whose every day there is a day before, and one after."""
 PAGES_AT_ONCE: Final = 4
 """Pages of agents for which one selector enqueues jobs."""
+_DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+"""The one form that names a day. ISO 8601 has more, "20310503" and "2031-W18-6" among them."""
+_MOMENT: Final = re.compile(r"\d{4}-\d{2}-\d{2}T", re.ASCII)
+"""How what names a moment begins."""
 
 Agents = Callable[[str, str], Awaitable[tuple[list[tuple[str, str]], str]]]
 """A page of (tenant, agent) for a tenant ("system": of all), after a token, and the token of the next."""
@@ -169,18 +174,21 @@ class DriftHandler:
 def _days(job: Job) -> list[datetime]:
     """The ends of the days that a reflection is asked for."""
     said = payloads.said(job.payload)
+    named = payloads.text(job.payload, "day")
     try:
-        day = date.fromisoformat(str(said.get("day")))
-    except ValueError:  # a moment, or nothing
+        day = date.fromisoformat(named) if _DATE.fullmatch(named) else None
+    except ValueError:  # no day of that month
+        day = None
+    if day is None:  # a moment, or nothing
         return ends_of(_asked(job), by_hand=said.get("by_hand") is True)
     return [end_of(day if day.year in YEARS else job.created.date())]
 
 
 def _asked(job: Job) -> datetime:
     """When the work was asked for; when the job was made, if that is not told."""
-    day = payloads.said(job.payload).get("day")
+    named = payloads.text(job.payload, "day")
     try:
-        asked = datetime.fromisoformat(day) if isinstance(day, str) else job.created
+        asked = datetime.fromisoformat(named) if _MOMENT.match(named) else job.created
     except ValueError:
         return job.created
     if asked.year not in YEARS:
