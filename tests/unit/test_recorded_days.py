@@ -146,14 +146,16 @@ def days(services: Services, documents: Documents | None = None) -> RecordedDays
 async def test_memories_are_evidence_by_contact_and_by_what_they_are() -> None:
     services = Services(
         memories=[
-            memory("1", "buy rope", "ann", fact_type=TASK),
+            memory("1", "buy rope", "ann", fact_type=TASK, create_time=to_timestamp(NOW - DAY)),
             memory("2", "chose SQLite", fact_type=DECISION),
             memory("3", "On a day, rope came up", "ann", source=REFLECTED),
         ]
     )
     found = await days(services).evidence(TENANT, AGENT, NOW - DAY, NOW)
     assert found == {
-        "ann": [Evidence(source_id="1", text="buy rope", sort=Sort.TASK, refs=(("c", "of-1"),))],
+        "ann": [
+            Evidence(source_id="1", text="buy rope", sort=Sort.TASK, refs=(("c", "of-1"),), day="2031-05-03")
+        ],
         "": [Evidence(source_id="2", text="chose SQLite", sort=Sort.DECISION, refs=(("c", "of-2"),))],
     }
 
@@ -182,7 +184,7 @@ async def test_summaries_are_evidence_of_the_days_they_tell_of() -> None:
         ("the boat is blue", Sort.STATEMENT),
         ("mended the sail", Sort.COMPLETED),
     ]
-    assert {one.source_id for one in found["ann"]} == {"summary/c1"}
+    assert {(one.source_id, one.day) for one in found["ann"]} == {("summary/c1", "2031-05-03")}
     assert not found[""]
 
 
@@ -218,7 +220,13 @@ async def test_messages_of_the_day_are_evidence_where_they_tell_of_a_goal() -> N
     )
     found = await days(services).evidence(TENANT, AGENT, NOW - DAY, NOW)
     assert found["ann"] == [
-        Evidence(source_id="c/m1", text="I plan to sail around Iceland", sort=Sort.SAID, refs=(("c", "m1"),))
+        Evidence(
+            source_id="c/m1",
+            text="I plan to sail around Iceland",
+            sort=Sort.SAID,
+            refs=(("c", "m1"),),
+            day="2031-05-04",
+        )
     ]
     assert [one.text for one in found["bob"]] == ["I finished the atlas"]
     assert set(found) == {"ann", "bob"}

@@ -45,6 +45,7 @@ def row(draft: Draft, **fields: object) -> Insight:
         "created": NOW,
         "updated": NOW,
     } | {name: getattr(draft, name) for name in Draft.__slots__}
+    values["state_day"] = draft.told
     return Insight(**(values | fields))  # type: ignore[arg-type]
 
 

@@ -174,6 +174,7 @@ def _of_memory(memory: resources_pb2.Memory) -> Evidence:
         text=memory.value,
         sort=_SORTS.get(memory.fact_type, Sort.STATEMENT),
         refs=tuple((ref.conversation_id, ref.message_id) for ref in memory.provenance),
+        day=_day(memory),
     )
 
 
@@ -184,6 +185,7 @@ def _of_messages(messages: Sequence[resources_pb2.Message]) -> list[Evidence]:
             text=sentence,
             sort=Sort.SAID,
             refs=((message.conversation_id, message.id),),
+            day=_day(message),
         )
         for message in messages
         for part in message.parts
@@ -202,7 +204,11 @@ def _of_summary(document: Document, days: set[str]) -> Iterator[Evidence]:
     subject = document.key.subject
     for one in statements:
         if one.day in days and one.section is not Section.FILES:
-            yield Evidence(source_id=f"summary/{subject}", text=one.text, sort=_sort(one))
+            yield Evidence(source_id=f"summary/{subject}", text=one.text, sort=_sort(one), day=one.day)
+
+
+def _day(stored: resources_pb2.Memory | resources_pb2.Message) -> str:
+    return from_timestamp(stored.create_time).date().isoformat() if stored.HasField("create_time") else ""
 
 
 def _sort(statement: Statement) -> Sort:

@@ -42,7 +42,10 @@ class GoalState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """What a reflection finds. `slug` names what it is about, unique in the agent, kind and contact."""
+    """What a reflection finds. `slug` names what it is about, unique in the agent, kind and contact.
+
+    `state_day` is the day on which a goal's state was told, "" for `day`.
+    """
 
     kind: Kind
     contact_id: str
@@ -52,17 +55,24 @@ class Draft:
     day: str
     asked: datetime | None = None
     state: GoalState = GoalState.NONE
+    state_day: str = ""
     provenance: tuple[Ref, ...] = ()
     source_ids: tuple[str, ...] = ()
+
+    @property
+    def told(self) -> str:
+        """The day on which a goal's state was told; "" for what is no goal."""
+        return "" if self.state is GoalState.NONE else self.state_day or self.day
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Insight:
     """A row. `kept` says that somebody changed it: reflection leaves its text and state as they are then.
 
-    `memory_id` is the memory that tells of it, "" for none. `asked` is the end of the day that it was first
-    found in; None for a row of an earlier version. `stale` counts the changes of what it came from since it
-    was last derived (J-17), 0 for none.
+    `state_day` is the day that told a goal's state, "" where none is known: days are reflected upon late, or
+    again, and an earlier one does not change what a later one told. `memory_id` is the memory that tells of
+    it, "" for none. `asked` is the end of the day that it was first found in; None for a row of an earlier
+    version. `stale` counts the changes of what it came from since it was last derived (J-17), 0 for none.
     """
 
     id: str
@@ -83,6 +93,7 @@ class Insight:
     updated: datetime
     asked: datetime | None = None
     stale: int = 0
+    state_day: str = ""
 
     @property
     def until(self) -> datetime:
@@ -100,12 +111,17 @@ class Change:
 
 
 def merged(row: Insight, draft: Draft, now: datetime) -> Insight:
-    """A row after another reflection found the same; the row itself if that brings nothing new."""
+    """A row after another reflection found the same; the row itself if that brings nothing new.
+
+    The state of a goal is that which the latest day told.
+    """
+    settled = row.kept or draft.told < row.state_day
     found = replace(
         row,
         provenance=_newest(chain(row.provenance, draft.provenance)),
         source_ids=_newest(chain(row.source_ids, draft.source_ids)),
-        state=row.state if row.kept else draft.state,
+        state=row.state if settled else draft.state,
+        state_day=row.state_day if settled else draft.told,
         text=row.text if row.kept or row.kind is Kind.GOAL else draft.text,
     )
     return row if found == row else replace(found, revision=row.revision + 1, updated=now)
@@ -119,6 +135,7 @@ def derived_again(row: Insight, draft: Draft, now: datetime) -> Insight:
         topic=draft.topic,
         text=row.text if row.kept else draft.text,
         state=row.state if row.kept else draft.state,
+        state_day=row.state_day if row.kept else draft.told,
         provenance=draft.provenance,
         source_ids=draft.source_ids,
         revision=row.revision + 1,
@@ -155,5 +172,5 @@ def check_text(text: str) -> None:
 
 
 def _newest(items: Iterable[T]) -> tuple[T, ...]:
-    """Each once, where it came last, and the last MOST_REFS of them."""
-    return tuple(reversed(list(dict.fromkeys(reversed(list(items))))[:MOST_REFS]))
+    """Each once, where it came first, and the last MOST_REFS of them."""
+    return tuple(dict.fromkeys(items))[-MOST_REFS:]

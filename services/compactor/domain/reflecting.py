@@ -65,12 +65,16 @@ class Sort(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """A statement, where it stands (a memory's id, or a summary's), and the messages it came from."""
+    """A statement, where it stands (a memory's id, or a summary's), and the messages it came from.
+
+    `day` is when it was told (ISO 8601), "" for the day that is reflected upon.
+    """
 
     source_id: str
     text: str
     sort: Sort = Sort.STATEMENT
     refs: tuple[Ref, ...] = ()
+    day: str = ""
 
 
 def _any(words: str) -> re.Pattern[str]:
@@ -118,10 +122,10 @@ _SUFFIX = re.compile(r"(?:ing|ed|es|s|en|e)$")
 
 
 def reflect(evidence: Sequence[Evidence], goals: Sequence[Insight], day: str, contact_id: str) -> list[Draft]:
-    """What the evidence of a day and contact tells; `goals` are those that are known of the contact."""
-    distinct = list(
-        {" ".join(one.text.split()).casefold(): one for one in evidence if one.text.strip()}.values()
-    )
+    """What the evidence of a day and contact tells; `goals` are those that are known of the contact. Of what
+    was said several times, it is the last time."""
+    ordered = sorted((one for one in evidence if one.text.strip()), key=lambda one: one.day or day)
+    distinct = list({" ".join(one.text.split()).casefold(): one for one in ordered}.values())
     reader = _Reader(day=day, contact_id=contact_id)
     return [*reader.themes(distinct), *reader.goals(distinct, goals), *reader.learnings(distinct)]
 
@@ -206,7 +210,7 @@ class _Reader:
         drafts: dict[str, Draft] = {}
         texts = {row.slug: (row.topic, row.text) for row in known}
         states = {row.slug: row.state for row in known}
-        ordered = sorted(evidence, key=lambda one: _closing(one) is not None)
+        ordered = sorted(evidence, key=lambda one: (one.day or self.day, _closing(one) is not None))
         for one in ordered:
             closing = _closing(one)
             slugs = _closed(one, texts, states) if closing else _opened(one, texts)
@@ -221,6 +225,7 @@ class _Reader:
                     text=text,
                     found=[one],
                     state=states[slug],
+                    state_day=one.day,
                     before=before,
                 )
         return list(drafts.values())
@@ -251,6 +256,7 @@ class _Reader:
         text: str,
         found: Sequence[Evidence],
         state: GoalState = GoalState.NONE,
+        state_day: str = "",
         before: Draft | None = None,
     ) -> Draft:
         refs = [*(before.provenance if before else ()), *chain.from_iterable(one.refs for one in found)]
@@ -263,6 +269,7 @@ class _Reader:
             text=text,
             day=self.day,
             state=state,
+            state_day=state_day,
             provenance=tuple(dict.fromkeys(refs))[:MOST_REFS],
             source_ids=tuple(dict.fromkeys(sources))[:MOST_REFS],
         )

@@ -26,7 +26,7 @@ from services.kit.times import from_micros, to_micros
 
 COLUMNS = (
     "insight_id, agent_id, kind, contact_id, slug, topic, text, state, day, provenance, sources, memory_id,"
-    " kept, revision, created, updated, asked, stale"
+    " kept, revision, created, updated, asked, state_day, stale"
 )
 WHOSE = "tenant = ? AND agent_id = ?"
 
@@ -175,7 +175,7 @@ class SqlInsights:
 def _put(tenant: str, agent_id: str, draft: Draft, now: datetime) -> Script[Insight]:
     made = yield from first(
         f"INSERT INTO insights (tenant, {COLUMNS})"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, FALSE, 1, ?, ?, ?, 0) ON CONFLICT DO NOTHING"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, FALSE, 1, ?, ?, ?, ?, 0) ON CONFLICT DO NOTHING"
         f" RETURNING {COLUMNS}",
         tenant,
         new_id(),
@@ -193,6 +193,7 @@ def _put(tenant: str, agent_id: str, draft: Draft, now: datetime) -> Script[Insi
         to_micros(now),
         to_micros(now),
         None if draft.asked is None else to_micros(draft.asked),
+        draft.told,
     )
     if made is None:
         known = yield from first(
@@ -260,11 +261,12 @@ def _sources(draft: Draft) -> list[str]:
 
 def _save(tenant: str, row: Insight) -> Script[None]:
     yield from execute(
-        "UPDATE insights SET topic = ?, text = ?, state = ?, provenance = ?, sources = ?, kept = ?,"
-        f" revision = ?, updated = ?, stale = ? WHERE {WHOSE} AND insight_id = ?",
+        "UPDATE insights SET topic = ?, text = ?, state = ?, state_day = ?, provenance = ?, sources = ?,"
+        f" kept = ?, revision = ?, updated = ?, stale = ? WHERE {WHOSE} AND insight_id = ?",
         row.topic,
         row.text,
         row.state.value,
+        row.state_day,
         json.dumps(row.provenance, ensure_ascii=False),
         json.dumps(row.source_ids, ensure_ascii=False),
         row.kept,
@@ -307,6 +309,7 @@ def _insight(row: Row) -> Insight:
         updated=from_micros(row["updated"]),
         asked=None if row["asked"] is None else from_micros(row["asked"]),
         stale=row["stale"],
+        state_day=row["state_day"],
     )
 
 
