@@ -74,7 +74,7 @@ async def test_a_moment_asks_for_one_job_once(one: Replica) -> None:
     assert (row.tenant, row.job.type, row.job.agent_id) == (SYSTEM_TENANT, "summarize_batch", ALL_AGENTS)
     assert (row.job.key, row.job.payload) == (
         "schedule/summarize/2026-01-01T18:00:00Z",
-        {"schedule": "summarize"},
+        {"schedule": "summarize", "moment": (NOON + 6 * HOUR).isoformat(), "before": NOON.isoformat()},
     )
     assert one.woken == 1
 
@@ -150,7 +150,9 @@ async def test_somebody_asks_for_a_run_of_their_own(one: Replica) -> None:
     keys = [await one.schedules.trigger(ACME, "consolidate", request) for request in ("r", "r", "", "")]
     assert keys[0] == keys[1] == "schedule/consolidate/request/r"
     assert len(set(keys)) == 3
-    assert {(row.tenant, row.job.key) for row in await one.asked()} == {("acme", key) for key in keys}
+    rows = await one.asked()
+    assert {(row.tenant, row.job.key) for row in rows} == {("acme", key) for key in keys}
+    assert rows[0].job.payload == {"schedule": "consolidate", "moment": NOON.isoformat()}
     with pytest.raises(NotFound):
         await one.schedules.trigger(ACME, "nothing", "")
 

@@ -44,12 +44,18 @@ Agents = Callable[[str, str], Awaitable[tuple[list[tuple[str, str]], str]]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where a selector is: the job that began it, when that was made, how many went before, the next page."""
+    """Where a selector is: the job that began it, the moment that it is for, how many went before, the next
+    page; and where days were missed, the moment that was run last."""
 
     root: str
     day: str
     number: int
     token: str
+    since: str = ""
+
+    def said(self) -> dict[str, object]:
+        """As a payload; what is usual is left out, as earlier versions know no `since`."""
+        return {name: value for name, value in asdict(self).items() if name != "since" or value}
 
 
 class FanOut:
@@ -83,12 +89,15 @@ class FanOut:
             agent_id=job.agent_id,
             subject=job.subject,
             key=f"{job.type}/{place.root}/{following.number}",
-            payload=json.dumps(asdict(following)).encode("utf-8"),
+            payload=json.dumps(following.said()).encode("utf-8"),
         )
         await self._jobs.enqueue(Reach(tenant=tenant), [new])
 
     async def _enqueue(self, place: Place, page: Sequence[tuple[str, str]], *, by_hand: bool) -> None:
-        asked = json.dumps({"day": place.day, **({"by_hand": True} if by_hand else {})}).encode("utf-8")
+        since = {"since": place.since} if place.since else {}
+        asked = json.dumps({"day": place.day, **since, **({"by_hand": True} if by_hand else {})}).encode(
+            "utf-8"
+        )
         for tenant in dict.fromkeys(tenant for tenant, _ in page):
             new = [
                 NewJob(
@@ -109,7 +118,10 @@ def _place_of(job: Job) -> Place:
     try:
         return Place(**payloads.said(job.payload))  # type: ignore[arg-type]
     except (ValueError, TypeError):
-        return Place(root=job.id, day=job.created.isoformat(), number=0, token="")
+        moment, before = _moment(job, "moment") or job.created, _moment(job, "before")
+        missed = before is not None and len(ends_of(moment, since=before)) > 1
+        since = before.isoformat() if before is not None and missed else ""
+        return Place(root=job.id, day=moment.isoformat(), number=0, token="", since=since)
 
 
 class ConsolidateHandler:
@@ -135,8 +147,8 @@ class ReflectHandler:
 
     async def run(self, tenant: str, agent_id: str, jobs: Sequence[Job]) -> Sequence[Outcome]:
         """See Handler. The day that the payload names as a date; else that before the moment that it names,
-        and where somebody asked "by_hand" the day so far; with "again" only what is stale of the one that
-        ends at that moment."""
+        those that were missed "since" another, and where somebody asked "by_hand" the day so far; with
+        "again" only what is stale of the one that ends at that moment."""
         outcomes = []
         for job in jobs:
             written: list[str] = []
@@ -180,17 +192,22 @@ def _days(job: Job) -> list[datetime]:
     except ValueError:  # no day of that month
         day = None
     if day is None:  # a moment, or nothing
-        return ends_of(_asked(job), by_hand=said.get("by_hand") is True)
+        return ends_of(_asked(job), since=_moment(job, "since"), by_hand=said.get("by_hand") is True)
     return [end_of(day if day.year in YEARS else job.created.date())]
 
 
 def _asked(job: Job) -> datetime:
     """When the work was asked for; when the job was made, if that is not told."""
-    named = payloads.text(job.payload, "day")
+    return _moment(job, "day") or job.created
+
+
+def _moment(job: Job, name: str) -> datetime | None:
+    """A moment that the payload names; None where it names none, or one that no day is before or after."""
+    named = payloads.text(job.payload, name)
     try:
-        asked = datetime.fromisoformat(named) if _MOMENT.match(named) else job.created
+        moment = datetime.fromisoformat(named) if _MOMENT.match(named) else None
     except ValueError:
-        return job.created
-    if asked.year not in YEARS:
-        return job.created
-    return asked if asked.tzinfo else asked.replace(tzinfo=UTC)
+        return None
+    if moment is None or moment.year not in YEARS:
+        return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -20,6 +20,8 @@ from services.kit.times import Clock
 REFLECT_AGENT: Final = "reflect_agent"
 DAY: Final = timedelta(days=1)
 """J-11: what is reflected upon, from its beginning at 00:00 UTC."""
+MOST_DAYS: Final = 31
+"""That one run reflects upon, of those that were missed: the newest."""
 KNOWN_GOALS: Final = 500
 """Goals of a contact that evidence is held against: the newest."""
 
@@ -97,11 +99,14 @@ def end_of(day: date) -> datetime:
     return datetime.combine(day, time(), UTC) + DAY
 
 
-def ends_of(asked: datetime, *, by_hand: bool) -> list[datetime]:
-    """The ends of the days to be reflected upon: that before the one of asking, which is over; where somebody
-    asked `by_hand`, also that one as far as it went."""
-    today = asked.astimezone(UTC).date()
-    return [end_of(today) - DAY, *([end_of(today)] if by_hand else [])]
+def ends_of(asked: datetime, *, since: datetime | None = None, by_hand: bool = False) -> list[datetime]:
+    """The ends of the days to be reflected upon, in order: that before the one of asking, which is over, and
+    those before it from the one of `since` on, when it was done last; where somebody asked `by_hand`, also
+    the one of asking as far as it went."""
+    today = end_of(asked.astimezone(UTC).date())
+    missed = 1 if since is None else (today - end_of(since.astimezone(UTC).date())) // DAY
+    days = min(max(missed, 1), MOST_DAYS)
+    return [today - number * DAY for number in range(days, -1 if by_hand else 0, -1)]
 
 
 def _of_day(drafts: Sequence[Draft], until: datetime) -> list[Draft]:

@@ -2,7 +2,8 @@
 
 A schedule's work is asked for by a job, put into the outbox in the transaction that records the moment. So it
 is asked for once for each moment, whoever leads and however often. After a pause of any length there is one
-run, not one for each moment that was missed.
+run, not one for each moment that was missed. Its job says which moment it is for, and which was run before
+that, so that whoever does the work knows what was missed.
 """
 
 from __future__ import annotations
@@ -104,7 +105,7 @@ class Schedules:
         _check_reach(reach)
         spec = self._spec(name)
         key = key_of_request(name, request_id or new_id())
-        await self._store.trigger(reach.tenant, _job(spec, key))
+        await self._store.trigger(reach.tenant, _job(spec, key, self._clock()))
         self._wake()
         return key
 
@@ -145,7 +146,7 @@ class Schedules:
                 continue
             tick = self._tables.newest(standing.cron or spec.cron, now)
             if tick is not None and is_due(standing, tick):
-                job = _job(spec, key_of_tick(name, tick))
+                job = _job(spec, key_of_tick(name, tick), tick, standing.last_tick)
                 if await self._store.tick(leadership.owner, name, tick, job, now):
                     self._log.info("schedule_due", schedule=name)
                     asked += 1
@@ -179,11 +180,13 @@ def _check_reach(reach: Reach) -> None:
         raise NotAllowed("a schedule's work is for all agents")
 
 
-def _job(spec: Spec, key: str) -> NewJob:
+def _job(spec: Spec, key: str, moment: datetime, before: datetime | None = None) -> NewJob:
+    """The job of a moment; `before` is the newest before it that was run, or needed none."""
+    moments = {"moment": moment} if before is None else {"moment": moment, "before": before}
     return NewJob(
         type=spec.job_type,
         agent_id=ALL_AGENTS,
         subject=f"schedules/{spec.name}",
         key=key,
-        payload={"schedule": spec.name},
+        payload={"schedule": spec.name, **{name: when.isoformat() for name, when in moments.items()}},
     )
