@@ -27,12 +27,16 @@ from services.kit.times import from_timestamp, to_timestamp
 MOST_MEMORIES = 500
 """Of a day; of more, the newest."""
 MOST_SUMMARIES = 100
+"""That tell of the day."""
 MOST_CONVERSATIONS = 100
-"""Whose messages of the day are read; of each the newest MOST_MESSAGES."""
+"""In which something was said on the day; of each the newest MOST_MESSAGES of it are read."""
 MOST_MESSAGES = 200
+MOST_LOOKED_AT = 500
+"""Summaries, and conversations, that were changed since the day began: of more, those whose last change is
+nearest to it. Of a day long ago, most may tell nothing."""
 CONVERSATIONS_PAGE = 1000
 MOST_PAGES = 200
-"""Of an agent's conversations, which come in order of their making: those of lately may be on the last."""
+"""Of an agent's conversations; and of the messages of one, which are read back to the day's beginning."""
 LONGEST_KEY = 200
 """Bytes (S-1)."""
 _SORTS = {
@@ -42,6 +46,8 @@ _SORTS = {
     resources_pb2.FACT_TYPE_WORKFLOW_FAILURE: Sort.OUTCOME,
     resources_pb2.FACT_TYPE_SKILL: Sort.OUTCOME,
 }
+Told = tuple[str, list[Evidence]]
+"""What was told, and of which contact."""
 _SECTIONS = {Section.OBJECTIVE: Sort.OBJECTIVE, Section.COMPLETED: Sort.COMPLETED}
 
 
@@ -70,48 +76,80 @@ class RecordedDays:
         last = until - timedelta.resolution
         found: dict[str, list[Evidence]] = defaultdict(list)
         with as_service(tenant, agent_id):
-            request = upkeep_pb2.ListRecentMemoriesRequest(
-                agent_id=agent_id,
-                since_time=to_timestamp(since),
-                until_time=to_timestamp(last),
-                limit=MOST_MEMORIES,
-            )
-            for memory in (await self._upkeep.ListRecentMemories(request)).memories:
-                if memory.source != resources_pb2.MEMORY_SOURCE_REFLECTION:
-                    found[memory.contact_id].append(_of_memory(memory))
-            changed = await self._summaries.changed(tenant, agent_id, since)
-            days = {since.date().isoformat(), last.date().isoformat()}
-            for conversation_id in changed[:MOST_SUMMARIES]:
-                try:
-                    served = await self._documents.get(summary_key(tenant, agent_id, conversation_id))
-                    contact_id = await self._contact(agent_id, conversation_id)
-                except NotFound:
-                    continue  # erased meanwhile
-                found[contact_id] += _of_summary(served.document, days)
-            for conversation in await self._conversations(agent_id, since):
-                found[conversation.contact_id] += await self._said(conversation, since, last)
+            for contact_id, told in [
+                *await self._remembered(agent_id, since, last),
+                *await self._summarised(tenant, agent_id, since, last),
+                *await self._said(agent_id, since, last),
+            ]:
+                found[contact_id] += told
         return found
 
-    async def _conversations(self, agent_id: str, since: datetime) -> list[resources_pb2.Conversation]:
-        """Those that a message was stored in since then."""
-        request = episodic_pb2.ListConversationsRequest(agent_id=agent_id, page_size=CONVERSATIONS_PAGE)
+    async def _remembered(self, agent_id: str, since: datetime, last: datetime) -> list[Told]:
+        request = upkeep_pb2.ListRecentMemoriesRequest(
+            agent_id=agent_id,
+            since_time=to_timestamp(since),
+            until_time=to_timestamp(last),
+            limit=MOST_MEMORIES,
+        )
+        return [
+            (memory.contact_id, [_of_memory(memory)])
+            for memory in (await self._upkeep.ListRecentMemories(request)).memories
+            if memory.source != resources_pb2.MEMORY_SOURCE_REFLECTION
+        ]
+
+    async def _summarised(self, tenant: str, agent_id: str, since: datetime, last: datetime) -> list[Told]:
+        days = {since.date().isoformat(), last.date().isoformat()}
+        found: list[Told] = []
+        for conversation_id in (await self._summaries.changed(tenant, agent_id, since))[-MOST_LOOKED_AT:]:
+            try:
+                served = await self._documents.get(summary_key(tenant, agent_id, conversation_id))
+                if told := list(_of_summary(served.document, days)):
+                    found.append((await self._contact(agent_id, conversation_id), told))
+            except NotFound:
+                continue  # erased meanwhile
+            if len(found) == MOST_SUMMARIES:
+                break
+        return found
+
+    async def _said(self, agent_id: str, since: datetime, last: datetime) -> list[Told]:
+        found: list[Told] = []
+        for conversation in await self._conversations(agent_id, since, last):
+            if messages := await self._messages(conversation, since, last):
+                # In a thread: long messages take a while, and calls on this loop go on meanwhile.
+                found.append((conversation.contact_id, await asyncio.to_thread(_of_messages, messages)))
+            if len(found) == MOST_CONVERSATIONS:
+                break
+        return found
+
+    async def _conversations(
+        self, agent_id: str, since: datetime, last: datetime
+    ) -> list[resources_pb2.Conversation]:
+        """Those that were there on the day and that a message was stored in since it began, the newest
+        first."""
+        request = episodic_pb2.ListConversationsRequest(
+            agent_id=agent_id, page_size=CONVERSATIONS_PAGE, changed_since=to_timestamp(since)
+        )
         found: list[resources_pb2.Conversation] = []
         for _ in range(MOST_PAGES):
             try:
                 page = await self._episodic.ListConversations(request)
             except NotFound:  # memories may belong to an agent that Episodic does not keep
                 break
-            found += [one for one in page.conversations if from_timestamp(one.update_time) >= since]
+            found += [
+                one
+                for one in page.conversations
+                if from_timestamp(one.update_time) >= since and from_timestamp(one.create_time) <= last
+            ]
             request.page_token = page.next_page_token
             if not page.next_page_token:
                 break
-        found.sort(key=lambda one: from_timestamp(one.update_time), reverse=True)
-        return found[:MOST_CONVERSATIONS]
+        found.sort(key=lambda one: from_timestamp(one.update_time))
+        return found[:MOST_LOOKED_AT][::-1]
 
-    async def _said(
+    async def _messages(
         self, conversation: resources_pb2.Conversation, since: datetime, last: datetime
-    ) -> list[Evidence]:
-        """What people said in it themselves that may tell of a goal; no text from elsewhere (J-8)."""
+    ) -> list[resources_pb2.Message]:
+        """What people said in it then, in order."""
         request = episodic_pb2.ListMessagesRequest(
             agent_id=conversation.agent_id,
             conversation_id=conversation.id,
@@ -119,13 +157,19 @@ class RecordedDays:
             newest_first=True,
             page_size=MOST_MESSAGES,
         )
-        try:
-            messages = (await self._episodic.ListMessages(request)).messages
-        except NotFound:  # erased meanwhile
-            return []
-        lately = [one for one in messages if since <= from_timestamp(one.create_time) <= last]
-        # In a thread: long messages take a while, and calls on this loop go on meanwhile.
-        return await asyncio.to_thread(_of_messages, lately[::-1])
+        found: list[resources_pb2.Message] = []
+        for _ in range(MOST_PAGES):
+            try:
+                page = await self._episodic.ListMessages(request)
+            except NotFound:  # erased meanwhile
+                return []
+            stored = [(from_timestamp(one.create_time), one) for one in page.messages]
+            found += [one for moment, one in stored if since <= moment <= last]
+            request.page_token = page.next_page_token
+            begun = bool(stored) and stored[-1][0] < since
+            if begun or len(found) >= MOST_MESSAGES or not page.next_page_token:
+                break
+        return found[:MOST_MESSAGES][::-1]
 
     async def _contact(self, agent_id: str, conversation_id: str) -> str:
         request = episodic_pb2.GetConversationRequest(agent_id=agent_id, conversation_id=conversation_id)
@@ -179,6 +223,7 @@ def _of_memory(memory: resources_pb2.Memory) -> Evidence:
 
 
 def _of_messages(messages: Sequence[resources_pb2.Message]) -> list[Evidence]:
+    """What people said themselves that may tell of a goal; no text from elsewhere (J-8)."""
     return [
         Evidence(
             source_id=f"{message.conversation_id}/{message.id}",

@@ -157,7 +157,9 @@ class Reflection:
         drafts: dict[tuple[Kind, str, str], Draft] = {}
         for contact_id in {row.contact_id for row in stale}:
             told = reflect(found.get(contact_id, ()), (), day, contact_id)
-            goals = reflect(longer.get(contact_id, ()), (), day, contact_id)
+            # Of what was told since, the newest is read: the day itself is not to be left out for it.
+            since_then = [*found.get(contact_id, ()), *longer.get(contact_id, ())]
+            goals = reflect(since_then, (), day, contact_id)
             for draft in [
                 *(one for one in told if one.kind is not Kind.GOAL),
                 *(one for one in goals if one.kind is Kind.GOAL),
