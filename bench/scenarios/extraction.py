@@ -20,8 +20,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from services.compactor.domain.extracting import extract
-from services.compactor.domain.extracting_types import Category, Fact, Turn
+from services.compactor.domain.extraction.facts import Category, Fact, Turn
+from services.compactor.domain.extraction.grammar import extract
 
 ID = "extraction"
 DEVELOPMENT = "extraction*_dev.jsonl"

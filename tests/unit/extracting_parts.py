@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from services.compactor.domain.extracting import extract
-from services.compactor.domain.extracting_types import Fact, Turn
+from services.compactor.domain.extraction.facts import Fact, Turn
+from services.compactor.domain.extraction.grammar import extract
 
 SAID = datetime(2024, 5, 15, 12, tzinfo=UTC)
 """A Wednesday."""

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bench.scenarios import extraction
-from services.compactor.domain.extracting_types import Category, Fact
+from services.compactor.domain.extraction.facts import Category, Fact
 
 
 def label(subject: str, value: str, type_: str = "fact", day: str | None = None) -> dict[str, Any]:

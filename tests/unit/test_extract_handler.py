@@ -20,7 +20,7 @@ from services.compactor.app.extracting import Grammar
 from services.compactor.app.ports import Done, Failed
 from services.compactor.app.summarising import Summary
 from services.compactor.domain.covering import Lengths
-from services.compactor.domain.extracting import NAME
+from services.compactor.domain.extraction.grammar import NAME
 from services.compactor.domain.ledger import Job, JobState
 from services.compactor.domain.summaries import Utterance
 from services.kit.context import current_principal

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from services.compactor.domain.extracting_guard import Claim, all_supported, supported
-from services.compactor.domain.extracting_text import own_words
-from services.compactor.domain.extracting_types import MOST_FACTS, MOST_KEY, Category, Fact, Turn
+from services.compactor.domain.extraction.facts import MOST_FACTS, MOST_KEY, Category, Fact, Turn
+from services.compactor.domain.extraction.guard import Claim, all_supported, supported
+from services.compactor.domain.extraction.text import own_words
 from services.kit.fences import fenced
 
 SAID = datetime(2026, 5, 1, tzinfo=UTC)
@@ -233,3 +233,39 @@ def test_whatever_a_model_claims_a_fact_is_one_that_can_be_kept(
         assert set(fact.key) <= set("abcdefghijklmnopqrstuvwxyz0123456789._:-")
         assert "\n" not in fact.value
         assert fact.value.startswith("Ada")
+
+
+@pytest.mark.parametrize(
+    ("text", "statement", "about", "value"),
+    [
+        ("我住在杭州，对花生过敏。", "安娜对花生过敏", "author", "安娜对花生过敏"),
+        ("我住在杭州，对花生过敏。", "安娜住在上海", "author", None),
+        ("我不吃香菜。", "安娜不吃香菜", "author", "安娜不吃香菜"),
+        ("我不吃香菜。", "安娜吃香菜", "author", None),
+        ("如果我住在杭州就好了。", "安娜住在杭州", "author", None),
+        ("我女儿对牛奶过敏。", "安娜的女儿对牛奶过敏", "我女儿", "安娜的女儿对牛奶过敏"),
+        ("我女儿对牛奶过敏。", "我女儿对牛奶过敏", "女儿", "安娜的女儿对牛奶过敏"),
+        ("我女儿对牛奶过敏。", "安娜的儿子对牛奶过敏", "儿子", None),
+        ("夫は高校教師をしています。", "安娜の夫は高校教師", "夫", "安娜の夫は高校教師"),
+        ("夫は高校教師ではありません。", "安娜の夫は高校教師", "夫", None),
+        ("大阪に住んでいます。", "安娜は大阪に住んでいる", "author", "安娜は大阪に住んでいる"),
+    ],
+)
+def test_scripts_without_spaces_are_held_to_their_characters(
+    text: str, statement: str, about: str, value: str | None
+) -> None:
+    found = told(text, statement, text.rstrip("。"), about=about, author="安娜")
+    assert (found and found[1]) == value
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "他说：“我很好。我住在台北。再见。”",
+        "彼は「元気です。東京に住んでいます。」と言った",
+        "『東京に住んでいます。』",
+    ],
+)
+def test_a_quotation_of_several_sentences_stays_one(text: str) -> None:
+    assert told(text, "安娜住在台北", "我住在台北", author="安娜") is None
+    assert told(text, "安娜は東京に住んでいる", "東京に住んでいます", author="安娜") is None

@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from services.compactor.domain.extracting import durable, extract
-from services.compactor.domain.extracting_subjects import slug
-from services.compactor.domain.extracting_types import FLUSHED, MOST_FACTS, Category, Fact, Turn
+from services.compactor.domain.extraction.facts import FLUSHED, MOST_FACTS, Category, Fact, Turn
+from services.compactor.domain.extraction.grammar import durable, extract
+from services.compactor.domain.extraction.subjects import slug
 
 KEY = re.compile(r"[a-z0-9._:-]{1,200}")
 PIECES = [
@@ -45,6 +45,20 @@ PIECES = [
     "⟦/data⟧",
     "Łódź",
     "東京",
+    "我女儿",
+    "叫小雨",
+    "住在",
+    "昨天",
+    "下周三",
+    "得把",
+    "，",
+    "。",
+    "私は",
+    "娘の凛が",
+    "に住んでいます",
+    "2月30日",
+    "なきゃ",
+    "、",
     "🙂",
     "'s ",
     "x" * 300,
@@ -105,6 +119,11 @@ def test_a_long_text_costs_no_more_than_its_beginning() -> None:
         "I love a of b ",
         "-- ",
         "on 3 May ",
+        "我女儿",
+        "我住在，",
+        "昨天。",
+        "娘の凛が、",
+        "来週の水曜に。",
     ):
         extract(Turn(author="Kim", text=piece * (200_000 // len(piece)), said=said))
     assert extract(Turn(author="Kim", text="So. " * 20_000 + "I live in Oslo.", said=said)) == []

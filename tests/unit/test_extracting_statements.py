@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from services.compactor.domain.extracting_types import Category
+from services.compactor.domain.extraction.facts import Category
 from tests.unit.extracting_parts import facts, values
 
 STATED = [
@@ -17,7 +17,7 @@ STATED = [
     ("I'm a paramedic and I live in Dunedin.", ["Kim is a paramedic", "Kim lives in Dunedin"]),
     ("I've been living in Porto since 2019.", ["Kim has been living in Porto since 2019"]),
     ("I moved from Oslo to Turku in 2020.", ["Kim lives in Turku"]),
-    ("No, I live in Bergen, not Oslo.", ["Kim lives in Bergen"]),
+    ("No, I live in Bergen, not Oslo.", ["Kim lives in Bergen, not Oslo"]),
     ("I was born in Tartu and grew up in Riga.", ["Kim was born in Tartu", "Kim grew up in Riga"]),
     ("I'm from Ghana.", ["Kim comes from Ghana"]),
     ("I don't live in Oslo anymore.", ["Kim no longer lives in Oslo"]),
@@ -53,7 +53,7 @@ STATED = [
     ("My favourite composer is Sibelius.", ["Kim's favourite composer is Sibelius"]),
     ("I prefer tea over coffee.", ["Kim prefers tea over coffee"]),
     # other lasting facts
-    ("I'm allergic to bees, but not to wasps.", ["Kim is allergic to bees"]),
+    ("I'm allergic to bees, but not to wasps.", ["Kim is allergic to bees, but not to wasps"]),
     ("My son has a peanut allergy.", ["Kim's son has a peanut allergy"]),
     ("I have two dogs, Bobo and Kiki.", ["Kim has two dogs, Bobo and Kiki"]),
     ("My blood type is O negative.", ["Kim's blood type is O negative"]),

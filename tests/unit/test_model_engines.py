@@ -21,8 +21,9 @@ from services.compactor.adapters.model_summariser import ModelSummariser
 from services.compactor.app.engines import About
 from services.compactor.app.extracting import Extracted, Grammar
 from services.compactor.app.summarising import Extractive
-from services.compactor.domain import extracting, extractive
-from services.compactor.domain.extracting_types import Turn
+from services.compactor.domain import extractive
+from services.compactor.domain.extraction import grammar
+from services.compactor.domain.extraction.facts import Turn
 from services.compactor.domain.nearness import NO_VECTORS
 from services.compactor.domain.rolling import FIELDS, RollingSummary
 from services.compactor.domain.summaries import Section, Statement, Utterance, parse
@@ -189,7 +190,7 @@ async def test_whatever_a_model_does_facts_are_read_and_it_is_said_by_whom(reply
         bench.model.otherwise = reply
         read = await bench.extract()
         assert values(read) == [["Ada lives in Oslo"]]
-        assert read.engine == f"{extracting.NAME} because {cause}"
+        assert read.engine == f"{grammar.NAME} because {cause}"
 
 
 async def test_malformed_output_is_asked_for_again() -> None:
@@ -215,7 +216,7 @@ async def test_nothing_found_by_a_model_that_answers_is_nothing(bench: Bench) ->
 async def test_text_that_must_not_leave_is_read_by_the_grammar(bench: Bench) -> None:
     """S-15."""
     read = await bench.extract(tenant=CLOSED)
-    assert (values(read), read.engine) == ([["Ada lives in Oslo"]], f"{extracting.NAME} because {DATA_FLOW}")
+    assert (values(read), read.engine) == ([["Ada lives in Oslo"]], f"{grammar.NAME} because {DATA_FLOW}")
     assert bench.model.asked == []
 
 
@@ -245,7 +246,7 @@ async def test_an_injected_model_makes_no_facts_that_nobody_stated(
     read = await bench.extract(turns)
     assert values(read) == values(await Grammar().extract(about(), turns))
     assert claimed["statement"] not in values(read)[0] or claimed["statement"] == "Ada lives in Oslo"
-    assert read.engine == f"{extracting.NAME} because {UNSUPPORTED}"
+    assert read.engine == f"{grammar.NAME} because {UNSUPPORTED}"
 
 
 async def test_true_facts_stay_where_others_are_made_up(bench: Bench) -> None:
@@ -298,7 +299,7 @@ async def test_what_one_answer_lacks_is_read_otherwise_and_the_rest_stands(bench
     assert values(read)[0] == ["Ada lives in Town0"]
     assert values(read)[1:CALL_TURNS] == [[]] * (CALL_TURNS - 1)
     assert values(read)[CALL_TURNS] == [f"Ada lives in Town{CALL_TURNS}"]
-    assert read.engine == f"{ENGINE}; {extracting.NAME} because {UNSUPPORTED}"
+    assert read.engine == f"{ENGINE}; {grammar.NAME} because {UNSUPPORTED}"
 
 
 # A model that is away
@@ -308,7 +309,7 @@ async def test_a_model_that_is_away_is_left_alone_for_a_while(bench: Bench) -> N
     """J-16: jobs go on meanwhile, and say why."""
     bench.model.otherwise = Reply(status=500)
     for _ in range(STRIKES + 2):
-        assert (await bench.extract()).engine == f"{extracting.NAME} because failed"
+        assert (await bench.extract()).engine == f"{grammar.NAME} because failed"
     assert len(bench.model.asked) == STRIKES
     bench.model.otherwise = GOOD_FACTS
     bench.now += AWAY_SECONDS
@@ -319,9 +320,9 @@ async def test_a_model_that_is_away_is_left_alone_for_a_while(bench: Bench) -> N
 async def test_a_busy_model_is_left_alone_as_long_as_it_asks(bench: Bench) -> None:
     bench.model.script = [Reply(status=429, headers=("retry-after: 120",))]
     bench.model.otherwise = GOOD_FACTS
-    assert (await bench.extract()).engine == f"{extracting.NAME} because busy"
+    assert (await bench.extract()).engine == f"{grammar.NAME} because busy"
     bench.now += 119
-    assert (await bench.extract()).engine == f"{extracting.NAME} because busy"
+    assert (await bench.extract()).engine == f"{grammar.NAME} because busy"
     bench.now += 1
     assert (await bench.extract()).engine == ENGINE
 
@@ -337,7 +338,7 @@ async def test_bad_output_does_not_make_a_model_away(bench: Bench) -> None:
 async def test_when_a_jobs_time_is_used_up_no_model_is_asked(bench: Bench) -> None:
     late = About(tenant="t", agent_id="a", conversation_id="c", begun=asyncio.get_running_loop().time() - 31)
     read = await bench.extractor.extract(late, TURNS)
-    assert read.engine == f"{extracting.NAME} because timeout"
+    assert read.engine == f"{grammar.NAME} because timeout"
     assert bench.model.asked == []
 
 

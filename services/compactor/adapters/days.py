@@ -16,7 +16,7 @@ from services.compactor.adapters.sql.insights import SqlSummaries
 from services.compactor.app.documents import Documents
 from services.compactor.domain import cues
 from services.compactor.domain.documents import Document, summary_key
-from services.compactor.domain.extracting_text import statements
+from services.compactor.domain.extraction.text import statements
 from services.compactor.domain.insights import Insight
 from services.compactor.domain.reflecting import Evidence, Sort, tells
 from services.compactor.domain.rolling import from_body

@@ -14,8 +14,8 @@ from palimpsest.semantic.v1 import semantic_pb2, semantic_pb2_grpc
 
 from services.compactor.app.engines import About
 from services.compactor.app.extracting import Extractor
-from services.compactor.domain.extracting import durable
-from services.compactor.domain.extracting_types import Category, Fact, Turn
+from services.compactor.domain.extraction.facts import Category, Fact, Turn
+from services.compactor.domain.extraction.grammar import durable
 from services.kit.errors import DependencyDown, Exists, Overloaded, PalimpsestError
 from services.kit.times import Clock, from_timestamp, to_timestamp
 

@@ -1,7 +1,7 @@
 """Facts read by a model of the tier "fast" (SPEC J-8, J-9, J-16).
 
 It is given what people said themselves, each message in a fence (G-3), without what they only pass on; what
-it claims is held against that (domain.extracting_guard). Messages for which it gives no answer, or one of
+it claims is held against that (domain.extraction.guard). Messages for which it gives no answer, or one of
 which nothing is borne out, are read by the grammar instead, and the engine's name says why.
 """
 
@@ -16,9 +16,9 @@ from typing import Any, Final
 from services.compactor.adapters.model_asking import UNSUPPORTED, Asker, NoAnswer
 from services.compactor.app.engines import About, in_place, together
 from services.compactor.app.extracting import Extracted, Extractor
-from services.compactor.domain.extracting_guard import UNNAMED, Claim, all_supported
-from services.compactor.domain.extracting_text import own_words
-from services.compactor.domain.extracting_types import MOST_NAME, Category, Fact, Turn
+from services.compactor.domain.extraction.facts import MOST_NAME, Category, Fact, Turn
+from services.compactor.domain.extraction.guard import UNNAMED, Claim, all_supported
+from services.compactor.domain.extraction.text import own_words
 from services.kit.fences import CLOSE, END, OPEN, fenced
 from services.kit.models.types import Message
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from services.compactor.app.engines import About
-from services.compactor.domain.extracting import NAME, extract
-from services.compactor.domain.extracting_types import Fact, Turn
+from services.compactor.domain.extraction.facts import Fact, Turn
+from services.compactor.domain.extraction.grammar import NAME, extract
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +32,7 @@ class Extractor(Protocol):
 
 
 class Grammar:
-    """Understands plain sentences (see domain.extracting); the same input always gives the same facts."""
+    """Understands plain sentences (see domain.extraction); the same input always gives the same facts."""
 
     async def extract(self, _about: About, turns: Sequence[Turn]) -> Extracted:
         """See Extractor."""

@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from services.compactor.domain import extractive
-from services.compactor.domain.extracting_text import visible
+from services.compactor.domain.extraction.text import visible
 from services.compactor.domain.function_words import is_light
 from services.compactor.domain.sentences import files, is_cjk, specifics, terms
 from services.compactor.domain.summaries import BULLET, DAY, Section, Statement, Utterance

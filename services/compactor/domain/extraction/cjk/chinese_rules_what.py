@@ -1,0 +1,139 @@
+"""What a Chinese clause may say of its subject: likes and health (SPEC J-8). Pure data."""
+
+from __future__ import annotations
+
+from services.compactor.domain.extraction.cjk.chinese_parts import ADVERB, END, HOW, ILL, THING, N
+from services.compactor.domain.extraction.cjk.dates import NUMBER
+from services.compactor.domain.extraction.cjk.shared import Rule, rule
+from services.compactor.domain.extraction.facts import Category
+
+WHAT: tuple[Rule, ...] = (
+    rule(
+        rf"{HOW}?(?P<p>最(?:喜欢|爱|讨厌|怕|拿手)的(?P<k>.{{1,8}}?)(?:就)?是(?P<o>.{{1,20}}?)){END}",
+        Category.PREFERENCE,
+        "favourite*",
+    ),
+    rule(
+        rf"的?(?P<p>(?:业余)?(?:爱好|兴趣|口味|偶像|信仰|忌口|星座|车牌号?|手机号|邮箱|幸运数字|发色"
+        rf"|网名|小名|英文名|外号|微信名|笔名|工号|学号|工资|月薪|房租|房贷|性格|职业|工作|学历|专业"
+        rf"|本职|副业|特长|座右铭)(?:就?是|为|[:：])(?P<o>(?!太|不够|很|有点|什么|多少|要"
+        rf"|在).{{1,24}}?)){END}",
+        Category.FACT,
+        "attribute*",
+    ),
+    rule(
+        rf"的?(?P<p>(?:(?:血型|身高|体重|鞋码|尺码|视力|腰围|臂展|脚|血压|房租|工资|月薪)(?:是|在|大概"
+        rf"|有|穿)?(?P<o>(?:一米|{NUMBER}|[ABO]|AB).{{0,8}}?))){END}",
+        Category.FACT,
+        "measure*",
+    ),
+    rule(
+        rf"(?P<p>{HOW}(?:喜欢|爱|偏爱|钟爱|热爱|酷爱|迷上了?|更愿意|宁愿|倾向于?|痴迷于?|热衷于?|习惯"
+        rf"|偏好|爱好|讨厌|厌恶|反感|痛恨|喜歡)(?:在)?{THING}){END}",
+        Category.PREFERENCE,
+        "taste*",
+    ),
+    rule(
+        rf"(?P<p>{HOW}(?:不太|不怎么|不是很|不大|不|很不|超不)(?:喜欢|爱|习惯|待见)(?:在)?{THING}){END}",
+        Category.PREFERENCE,
+        "taste*",
+        denies=True,
+    ),
+    rule(
+        rf"(?P<p>{HOW}(?:受不了|忍不了|接受不了|无法接受|离不开|吃不惯|喝不惯|住不惯|用不惯|看不惯"
+        rf"|吃不了|喝不了|欣赏不来|无感于?|戒不掉)(?:在)?{THING}){END}",
+        Category.PREFERENCE,
+        "taste*",
+        denies=True,
+    ),
+    rule(
+        rf"(?P<p>{HOW}(?:不吃|不喝|不碰|不沾|不用|不玩|不看|不穿|不抽|不养|忌口|戒|不能吃|不能喝"
+        rf"|不能碰|吃素|信|吃)(?P<o>(?!不|了|饭|完|到|过|什么|得|个|药|瓜|我|你|的|早饭|晚饭|午饭|起"
+        rf"|苦|惊|亏|紧|用|出|着|一口).{{1,20}}?)){END}",
+        Category.PREFERENCE,
+        "diet*",
+        denies=True,
+    ),
+    rule(rf"(?P<p>{HOW}(?:不吃|不喝)(?P<o>.{{1,12}}?)){END}", Category.PREFERENCE, "diet*", denies=True),
+    rule(
+        rf"{ADVERB}(?P<p>(?:一般|平时|向来|永远|从来)?(?:只|就)(?:吃|喝|用|穿|看|听|玩|练|买|坐|接|住"
+        rf"|睡|认|接受)(?P<o>(?!是|能|要|好|了|到|完).{{1,20}}?)的?){END}",
+        Category.PREFERENCE,
+        "only*",
+    ),
+    rule(
+        rf"{ADVERB}(?P<p>(?:一定|必须|非得?)(?:要|得)?(?P<o>.{{1,10}})(?:的|不可|才行))",
+        Category.PREFERENCE,
+        "wants*",
+    ),
+    rule(
+        rf"{ADVERB}(?P<p>是?(?:个|资深|十足的?|铁杆|忠实|重度)*(?P<o>.{{1,10}}(?:控|党|迷|粉丝?|爱好者"
+        rf"|发烧友|派))){END}",
+        Category.PREFERENCE,
+        "fan*",
+    ),
+    rule(
+        rf"{ADVERB}(?P<p>(?:吃素|吃斋|信佛|信教|无辣不欢|滴酒不沾|烟酒不沾|不抽烟|不喝酒|不吃辣|戒烟"
+        rf"|戒酒|戒糖|戒奶茶|素食|纯素|全素)(?:不喝酒)?(?:第?(?:了|快|有)*{N}(?:多)?[年天周](?:多)?"
+        rf"|第?{N}个月)?){END}",
+        Category.FACT,
+        "diet*",
+        denies=True,
+    ),
+    rule(
+        rf"{ADVERB}(?P<p>(?:从小|天生|严重|轻微|有点)*(?:对)(?P<o>.{{1,20}}?)(?:都)?(?:很|严重|有点"
+        rf"|比较|轻微|特别)*过敏){END}",
+        Category.FACT,
+        "allergy*",
+    ),
+    rule(
+        rf"{ADVERB}(?P<p>(?:严重|有点|从小)?(?P<o>(?!.*(?:不|这|是|会)).{{1,8}})过敏){END}",
+        Category.FACT,
+        "allergy*",
+    ),
+    rule(
+        rf"{ADVERB}(?P<p>(?:一直|从小|天生|常年)*(?:有|患有?|得了|得过|得的是|查出来?|查出了"
+        rf"|确诊了?)(?:点|轻微|轻度|中度|重度|严重|先天性|慢性|老|很)*的?(?P<o>(?:(?!没|不"
+        rf"|的).){{0,10}}?(?:{ILL}))(?:{N}年)?){END}",
+        Category.FACT,
+        "has*",
+    ),
+    rule(rf"{ADVERB}(?P<p>(?:{ILL})(?P<o>{N}(?:度|年|期)).{{0,8}}){END}", Category.FACT, "health*"),
+    rule(
+        rf"{ADVERB}(?P<p>(?:都)?怀孕?(?:了)?(?P<o>{N}(?:周|个月|胎)).{{0,6}}){END}", Category.FACT, "pregnant"
+    ),
+    rule(
+        rf"{ADVERB}(?P<p>(?P<o>乳糖不耐受?|五音不全|脸盲|恐高|晕车|晕船|晕血|晕机|路痴|色盲|色弱"
+        rf"|左撇子|社恐|近视|听力不好|耳背|耳朵.{{0,3}}背|记性.{{0,3}}差|睡眠浅|酒精过敏|怕.{{1,6}}"
+        rf"|(?:高度|中度|重度|轻度|深度)近视))(?:的)?(?:体质)?(?:特别|很|非常|比较|挺)?(?:严重"
+        rf"|厉害)?{END}",
+        Category.FACT,
+        "is*",
+        denies=True,
+    ),
+    rule(
+        rf"(?P<p>(?P<o>腿脚?|腰|膝盖|肠?胃|眼睛|耳朵|心脏|颈椎|嗓子|牙|身体|肝|肾|皮肤|记性)(?:一直"
+        rf"|有点|都|常年|也)*(?:不好|不太好|不行|不方便|不便|敏感|听不见|听不清|不灵光)){END}",
+        Category.FACT,
+        "health*",
+        denies=True,
+    ),
+    rule(
+        rf"{ADVERB}(?P<p>(?P<o>血压|血糖|血脂|尿酸|眼压|胆固醇|体脂)(?:一直|有点|偏|都|比较|很)*(?:高"
+        rf"|低)){END}",
+        Category.FACT,
+        "health*",
+    ),
+    rule(
+        rf"{ADVERB}(?P<p>会(?P<o>(?:弹|拉|吹|跳|唱|骑|做|包|修|织|画|写|打)(?!点|么|人|啥"
+        rf"|什么).{{1,8}}|游泳|开车|编程|画画|书法|做饭|滑雪|滑冰|潜水|手语|剪辑|理发)){END}",
+        Category.FACT,
+        "can*",
+    ),
+    rule(
+        rf"{ADVERB}(?P<p>(?:做过|动过|装了|装有|切了|摘了)(?P<o>.{{1,10}}(?:手术|支架|起搏器|移植|假肢"
+        rf"|假牙|搭桥|人工耳蜗|阑尾|胆囊|扁桃体))){END}",
+        Category.FACT,
+        "health*",
+    ),
+)

@@ -1,0 +1,155 @@
+"""What a Japanese clause may say of its subject: likes and health (SPEC J-8). Pure data."""
+
+from __future__ import annotations
+
+from services.compactor.domain.extraction.cjk.dates import NUMBER
+from services.compactor.domain.extraction.cjk.japanese_parts import ADV, ILL
+from services.compactor.domain.extraction.cjk.shared import Rule, rule
+from services.compactor.domain.extraction.facts import Category
+
+WHAT: tuple[Rule, ...] = (
+    rule(rf"{ADV}(?P<p>(?P<o>[^が、]{{1,24}}?)(?:に限る|一択))", Category.PREFERENCE, "fan*"),
+    rule(
+        rf"{ADV}(?P<p>(?P<o>[^が、]{{1,16}}?)なしでは?(?:生きられない|生きていけない|無理|眠れない))",
+        Category.PREFERENCE,
+        "taste*",
+        denies=True,
+    ),
+    rule(
+        rf"{ADV}(?P<p>(?P<o>(?:運転)?免許|車|スマホ|テレビ|資格|自転車|パスポート)(?:は|を"
+        rf"|も)?持っていない)",
+        Category.FACT,
+        "has-no*",
+        denies=True,
+    ),
+    rule(
+        rf"{ADV}(?P<p>(?P<o>泳げない|運転できない|(?:自転車|バイク|飛行機)に?乗れない|(?:料理|運転"
+        rf"|水泳|英語)(?:は|が)?できない))",
+        Category.FACT,
+        "can*",
+        denies=True,
+    ),
+    rule(
+        rf"{ADV}(?P<p>(?P<o>[^はが、]{{1,24}}?)たことが?(?:一度も)?ない)",
+        Category.FACT,
+        "never*",
+        denies=True,
+    ),
+    rule(
+        rf"{ADV}(?P<p>(?P<o>.{{1,24}}?)(?:よりも?|より断然).{{1,20}}(?:が(?:一番)?|の方が"
+        rf"|のほうが)?(?:好き|派|好み|いい派))",
+        Category.PREFERENCE,
+        "taste*",
+    ),
+    rule(
+        rf"{ADV}(?P<p>(?:一番|いちばん)?(?:好きな|苦手な|嫌いな|得意な|推しの"
+        rf"|お気に入りの)(?P<k>.{{1,10}}?)は(?P<o>.{{1,20}}))",
+        Category.PREFERENCE,
+        "favourite*",
+    ),
+    rule(
+        rf"{ADV}(?P<p>(?:推し|趣味|特技|口癖|好物|大好物|得意料理|日課|愛読書|座右の銘|血液型|身長"
+        rf"|体重|靴のサイズ|視力|星座|干支|母語|母国語|第一言語|愛車|利き手|宗教|専門|専攻|部活|担当"
+        rf"|職業|仕事|本業|副業|勤務先|職場|通勤(?:時間)?|ペット|家族構成|最寄り駅|最寄り|メアド"
+        rf"|電話番号|家賃|手取り|年収|平熱|名字|苗字|旧姓|あだ名|ニックネーム|ペンネーム"
+        rf"|ハンドルネーム|国籍|ルーツ)は(?P<o>(?!.*(?:何|忙|大変|つら|しんど|楽し|退屈|疲れ|やめ|辞め"
+        rf"|まだ|終わ|休み|暇)).{{1,24}}))",
+        Category.FACT,
+        "attribute*",
+    ),
+    rule(
+        rf"{ADV}(?P<p>(?P<o>(?!.*(?:それ|これ|あれ|あなた|君|こういう|そういう"
+        rf"|あの人)).{{1,28}}?)(?P<w>は|が|も)?、?{ADV}(?P<v>大?好き|大嫌い|嫌い|苦手|大の苦手|好物"
+        rf"|大好物|受け付けない|受けつけない|無理|得意|我慢できない|許せない|しか勝たん|命"
+        rf"|ダメ|だめ|駄目)(?:な(?:人|タイプ|方)|派|なほう)?)",
+        Category.PREFERENCE,
+        "taste*",
+        denies=True,
+    ),
+    rule(rf"{ADV}(?P<p>(?P<o>[^が、]{{1,24}}?)派)", Category.PREFERENCE, "fan*"),
+    rule(
+        rf"{ADV}(?P<p>(?P<o>[^、]{{1,12}}は(?:断然|絶対|一番|いちばん|やっぱり"
+        rf"|とにかく).{{1,16}})が(?:一番|断然|いちばん)?いい)",
+        Category.PREFERENCE,
+        "taste*",
+    ),
+    rule(
+        rf"{ADV}(?P<p>(?P<o>[^はが、]{{1,24}}?)(?:派|党|狂|オタク|ヲタ|ファン|推し|マニア|好き|嫌い"
+        rf"|フリーク|信者))",
+        Category.PREFERENCE,
+        "fan*",
+    ),
+    rule(
+        rf"{ADV}(?P<p>(?P<o>[^は、]{{1,24}}?)(?:に|が)(?:ハマっている|はまっている|夢中|目がない"
+        rf"|欠かせない|手放せない|こだわっている|こだわりがある|はまっとる|凝っている))",
+        Category.PREFERENCE,
+        "taste*",
+        denies=True,
+    ),
+    rule(
+        rf"{ADV}(?P<p>(?P<o>.{{1,24}}?)(?:は|が|を)?、?{ADV}(?:食べられない|飲めない|食べれない"
+        rf"|食べない|飲まない|使わない|吸わない|入れない|入らない|買わない|着ない|信じない|やらない"
+        rf"|つけない|見ない|乗らない|しない主義|しない派|食べないようにしている|控えている"
+        rf"|止められている|避けている|断っている|やめられない|飲めん|食えない|食わない|飲まん))(?:派"
+        rf"|人|タイプ|主義|ようにしている|ことにしている)?",
+        Category.PREFERENCE,
+        "diet*",
+        denies=True,
+    ),
+    rule(
+        rf"{ADV}(?P<p>(?P<o>.{{1,24}}?)しか(?:[^、]{{1,10}}ない)(?:派|人|タイプ|主義)?)",
+        Category.PREFERENCE,
+        "only*",
+        denies=True,
+    ),
+    rule(rf"{ADV}(?P<p>(?:もっぱら|専ら)(?P<o>.{{2,20}}))", Category.PREFERENCE, "only*"),
+    rule(
+        rf"{ADV}(?P<p>(?:持病(?:に|は|が|で)|生まれつき"
+        rf"|昔から)?(?P<o>[^はが、]{{0,14}}?(?:{ILL}))(?:がある|がひどい|持ち|を患っている"
+        rf"|を持っている|になった|になる|もある|で通院している|で通院中|と診断された|だと診断された"
+        rf"|の治療中|治療中|の気がある|で薬を飲んでいる|があって)?)",
+        Category.FACT,
+        "health*",
+    ),
+    rule(
+        rf"{ADV}(?P<p>(?:右|左|両)?(?P<o>[右左]?耳|[右左]?目|足|膝|腰|左手|右手|足腰|肩|視力|胃|胃腸"
+        rf"|心臓|体|身体)(?:は|が)(?:もう|まだ|少し|ちょっと|かなり|生まれつき|少々|ほとんど|ほぼ|全く"
+        rf"|まったく|あまり|だいぶ)*(?:遠い|遠くなった|悪い|弱い|不自由|見えない|聞こえない"
+        rf"|聞こえにくい|達者|丈夫|利かない|動かない|痛む))",
+        Category.FACT,
+        "health*",
+        denies=True,
+    ),
+    rule(
+        rf"{ADV}(?P<p>(?P<o>血圧|血糖値?|尿酸値|コレステロール)(?:は|が)(?:少し|ちょっと|かなり"
+        rf"|やや)?(?:高め|高い|低め|低い))",
+        Category.FACT,
+        "health*",
+    ),
+    rule(
+        rf"{ADV}(?P<p>(?P<o>身長|体重|靴のサイズ|足のサイズ|視力)(?:は|が)?{NUMBER}.{{0,8}}?(?:ある)?)",
+        Category.FACT,
+        "measure*",
+    ),
+    rule(
+        rf"{ADV}(?P<p>(?P<o>[^はが、]{{1,16}})(?:が|は)(?:趣味|特技|日課|生きがい|本業|副業|仕事|専門))",
+        Category.FACT,
+        "hobby*",
+    ),
+    rule(
+        rf"{ADV}(?P<p>(?P<o>[^はがを、]{{1,14}})を(?:もう|かれこれ)?{NUMBER}年(?:間|ほど|以上"
+        rf"|くらい)?(?:やっている|続けている|習っている|飼っている|使っている|している|教えている"
+        rf"|書いている))",
+        Category.FACT,
+        "since*",
+    ),
+    rule(
+        rf"{ADV}(?P<p>(?:[^はが、]{{1,12}}で)?(?P<o>[^はがを、]{{1,14}})を?(?:吹いている|弾いている"
+        rf"|叩いている|歌っている|踊っている|描いている|編んでいる|書いている|育てている|配達している"
+        rf"|指揮している|演奏している|打っている|釣っている|焼いている|売っている|運転している|話す"
+        rf"|しゃべる|喋る|作っている|集めている|撮っている))",
+        Category.FACT,
+        "does*",
+    ),
+    rule(rf"{ADV}(?P<p>(?P<o>{NUMBER}(?:歳|才)の[^はがを、]{{1,10}}))", Category.FACT, "is*"),
+)

@@ -1,0 +1,1 @@
+"""English: `reader.facts_of`."""
