@@ -124,6 +124,13 @@ def test_a_long_text_costs_no_more_than_its_beginning() -> None:
         "昨天。",
         "娘の凛が、",
         "来週の水曜に。",
+        " ",
+        "\u3000",
+        "\t ",
+        "\n \n ",
+        "⟦",
+        "⟦ ",
+        "|" + " " * 2_000,
     ):
         extract(Turn(author="Kim", text=piece * (200_000 // len(piece)), said=said))
     assert extract(Turn(author="Kim", text="So. " * 20_000 + "I live in Oslo.", said=said)) == []

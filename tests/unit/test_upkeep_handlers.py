@@ -221,7 +221,8 @@ DAYS = {
 async def test_days_are_reflected_upon_once_they_are_over(payload: Any, ends: list[str]) -> None:
     """J-11: at 03:00 that before; asked by hand also the one that is under way; or the one that is named."""
     made = await reflected(json.dumps(payload).encode())
-    assert [until.isoformat() for until in made.until] == [f"{end}T00:00:00+00:00" for end in ends]
+    newest_first = [f"{end}T00:00:00+00:00" for end in reversed(ends)]
+    assert [until.isoformat() for until in made.until] == newest_first
 
 
 async def test_a_job_that_somebody_asked_for_says_so() -> None:

@@ -100,13 +100,13 @@ def end_of(day: date) -> datetime:
 
 
 def ends_of(asked: datetime, *, since: datetime | None = None, by_hand: bool = False) -> list[datetime]:
-    """The ends of the days to be reflected upon, in order: that before the one of asking, which is over, and
-    those before it from the one of `since` on, when it was done last; where somebody asked `by_hand`, also
-    the one of asking as far as it went."""
+    """The ends of the days to be reflected upon, the newest first, so that many missed ones keep none from
+    it: that before the one of asking, which is over, and those before it from the one of `since` on, when it
+    was done last; where somebody asked `by_hand`, also the one of asking as far as it went."""
     today = end_of(asked.astimezone(UTC).date())
     missed = 1 if since is None else (today - end_of(since.astimezone(UTC).date())) // DAY
     days = min(max(missed, 1), MOST_DAYS)
-    return [today - number * DAY for number in range(days, -1 if by_hand else 0, -1)]
+    return [today - number * DAY for number in range(0 if by_hand else 1, days + 1)]
 
 
 def _of_day(drafts: Sequence[Draft], until: datetime) -> list[Draft]:

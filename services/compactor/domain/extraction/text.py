@@ -22,7 +22,7 @@ from services.kit.fences import CLOSE, END, OPEN
 LONGEST_ABBREVIATION = 12
 """Characters at the end of a sentence that may be one, with what stands before it."""
 _FENCE = re.compile(rf"{OPEN}data:.*?(?:{re.escape(END)}|\Z)", re.DOTALL)
-_HEADER = re.compile(rf"{OPEN}[^{CLOSE}\n]*{CLOSE}")
+_HEADER = re.compile(rf"{OPEN}[^{OPEN}{CLOSE}\n]*{CLOSE}")
 _CODE = re.compile(r"(?ms)^[ \t]*(```|~~~).*?(?:^[ \t]*\1[ \t]*$|\Z)")
 _MAIL = re.compile(
     r"(?ims)^[ \t]*(?:on\b.{4,120}\bwrote:|am\b.{4,120}\bschrieb\b.{0,80}:|le\b.{4,120}\ba écrit\s*:"
@@ -41,7 +41,9 @@ _QUOTATION = re.compile(
     r"|「[^」]{1,2000}」|『[^』]{1,2000}』"
     r"|`[^`]{1,200}`|(?<!\w)['‘](?=\w)[^'’\n]{3,400}['’](?!\w)"
 )
-_END = re.compile(r"(?<=[.!?…])[)\]]*\s+|\n+|(?<=[。！？])|\s*[\U0001F300-\U0001FAFF\u2600-\u27BF]\uFE0F?\s*")
+_END = re.compile(
+    r"(?<=[.!?…])[)\]]*\s+|\n+|(?<=[。！？])|(?:(?<!\s)\s+)?[\U0001F300-\U0001FAFF\u2600-\u27BF]\uFE0F?\s*"
+)
 _ABBREVIATION = re.compile(
     r"(?:^|[\s(.])(?:[^\W\d_]|Mr|Mrs|Ms|Dr|St|Prof|No|Nr|e\.g|i\.e|z\.B|Sr|Sra|approx)\.$"
 )
