@@ -69,7 +69,7 @@ INVALID: list[tuple[str, Any, str]] = [
     ("GetWindow", windows_pb2.GetWindowRequest(**C), "choice"),
     ("GetWindow", mode(0), "mode.mode"),
     ("GetWindow", mode(7), "mode.mode"),
-    ("GetWindow", budget(5, model=LONG), "budget.model"),
+    ("GetWindow", budget(5, model="x" * 201), "budget.model"),
     ("GetWindow", budget(5, rolling_summary="x" * 65_537), "budget.rolling_summary"),
     ("GetWindow", budget(5, leaf_id=LONG), "leaf_id"),
     ("GetWindow", budget(5, leaf_id=NUL), "leaf_id"),
