@@ -96,15 +96,15 @@ async def days_of(rows: Sequence[OutboxRow], created: datetime) -> list[str]:
     ("looks", "days"),
     [
         ([at(2, 3), at(3, 3)], [1, 2]),
-        ([at(2, 3), at(5, 9), at(6, 3)], [1, 2, 3, 4, 5]),
-        ([at(5, 9), at(6, 3)], [1, 2, 3, 4, 5]),
+        ([at(2, 3), at(5, 9), at(6, 3)], [1, 4, 3, 2, 5]),
+        ([at(5, 9), at(6, 3)], [4, 3, 2, 1, 5]),
     ],
     ids=["running", "stopped from Friday to Monday", "stopped at once"],
 )
 async def test_each_day_is_reflected_upon_once(
     compactor_sql: SqlDatabase, looks: list[datetime], days: list[int]
 ) -> None:
-    """The first start is on 1 May at 10:00."""
+    """The first start is on 1 May at 10:00; of missed days the newest comes first."""
     replica = Replica(compactor_sql, "one", [REFLECT])
     await replica.look(at(1, 10))
     found = []
@@ -129,7 +129,7 @@ async def test_what_somebody_asked_for_is_of_the_moment_of_asking(compactor_sql:
     await replica.look(at(2, 10))
     replica.now = at(3, 23, 59)
     await replica.schedules.trigger(Reach(tenant="acme"), "reflect", "")
-    assert await days_of(await replica.asked(), at(4, 0, 10)) == ["2031-05-02", "2031-05-03"]
+    assert await days_of(await replica.asked(), at(4, 0, 10)) == ["2031-05-03", "2031-05-02"]
 
 
 @pytest.mark.parametrize(
