@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from calendar import monthrange
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
@@ -121,7 +121,11 @@ class Mention:
 
 def find(text: str, said: date, tense: Tense) -> Mention | None:
     """The first date of a text, one that names a day before one that does not; None: there is none."""
-    found = [_mention(match, said, tense) for match in _DATE.finditer(text)]
+    return first([_mention(match, said, tense) for match in _DATE.finditer(text)])
+
+
+def first(found: Sequence[Mention]) -> Mention | None:
+    """The one of several that counts: one that names a day before one that does not."""
     return next((one for one in found if one.day is not None), found[0] if found else None)
 
 

@@ -9,6 +9,7 @@ from datetime import date
 from services.compactor.domain.extraction.cjk import chinese_words as words
 from services.compactor.domain.extraction.cjk import dates
 from services.compactor.domain.extraction.cjk.shared import simplified
+from services.compactor.domain.extraction.dates import Mention
 from services.compactor.domain.extraction.facts import Subject, Tense
 from services.compactor.domain.extraction.subjects import slug
 
@@ -32,7 +33,7 @@ class Clause:
     text: str
     plain: str
     when: str = ""
-    mention: dates.Mention | None = None
+    mention: Mention | None = None
     stated: bool = True
     """Whether the subject stands in the clause."""
 

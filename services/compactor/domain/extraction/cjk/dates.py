@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import re
 from calendar import monthrange
-from dataclasses import dataclass
 from datetime import date, timedelta
 
+from services.compactor.domain.extraction.dates import Mention, first
 from services.compactor.domain.extraction.facts import Tense
 
 _DIGITS = {char: number for number, char in enumerate("〇一二三四五六七八九")} | {"两": 2, "零": 0}
@@ -96,20 +96,9 @@ JAPANESE = re.compile(
 _RECURRING = re.compile(r"(?:每个?|每逢|毎|毎週|隔)$")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mention:
-    """Where a date stands in a text, and the day that it names; None where it fixes none."""
-
-    start: int
-    end: int
-    day: date | None
-    recurring: bool = False
-
-
 def find(text: str, said: date, tense: Tense, pattern: re.Pattern[str]) -> Mention | None:
     """The first date of a text, one that names a day before one that does not; None: there is none."""
-    found = [_mention(match, said, tense) for match in pattern.finditer(text)]
-    return next((one for one in found if one.day is not None), found[0] if found else None)
+    return first([_mention(match, said, tense) for match in pattern.finditer(text)])
 
 
 def number_of(text: str) -> int:

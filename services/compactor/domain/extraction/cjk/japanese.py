@@ -18,6 +18,7 @@ from services.compactor.domain.extraction.cjk import japanese_words as words
 from services.compactor.domain.extraction.cjk.japanese_forms import asked, due, plain
 from services.compactor.domain.extraction.cjk.japanese_rules import RULES
 from services.compactor.domain.extraction.cjk.shared import MOST_CLAUSE, distinct, fact
+from services.compactor.domain.extraction.dates import Mention
 from services.compactor.domain.extraction.facts import Category, Fact, Subject, Tense
 from services.compactor.domain.extraction.subjects import slug
 
@@ -46,7 +47,7 @@ class _Clause:
     raw: str
     when: str = ""
     particle: str = ""
-    mention: dates.Mention | None = None
+    mention: Mention | None = None
     stated: bool = True
     named: Fact | None = None
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from services.compactor.domain.extraction.cjk.dates import Mention
+from services.compactor.domain.extraction.dates import Mention
 from services.compactor.domain.extraction.facts import Category, Fact, Subject
 from services.compactor.domain.extraction.subjects import slug
 

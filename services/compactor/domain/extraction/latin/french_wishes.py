@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 
 from services.compactor.domain.extraction.facts import Category, Tense
 from services.compactor.domain.extraction.latin.french_words import DAYS, WORDS
-from services.compactor.domain.extraction.latin.language import NAME, Wish, filled, loose
+from services.compactor.domain.extraction.latin.language import NAME, loose, wish
 
 ASKED = (
     r"(?:mets|mettez|écris|écrivez|réponds|répondez|utilise[sz]?|évite[sz]?|arrête[sz]?|donne[sz]?"
@@ -52,19 +53,7 @@ PARTS = re.compile(
 )
 
 
-def _wish(
-    pattern: str, category: Category, slot: str, says: str, dated: Tense | None = None, *, whole: bool = False
-) -> Wish:
-    return Wish(
-        pattern=re.compile(f"^{loose(filled(pattern, WORDS))}$", re.IGNORECASE),
-        category=category,
-        slot=slot,
-        says=says,
-        dated=dated,
-        whole=whole,
-    )
-
-
+_wish = partial(wish, WORDS)
 _ADDRESS, _EVENT = "form-of-address", "event*"
 _ATTRIBUTES = (
     r"groupe sanguin|pointure|adresse|numéro(?: \w+){0,2}|langue maternelle|plaque(?: d'immatriculation)?"

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 
 from services.compactor.domain.extraction.facts import Category, Tense
 from services.compactor.domain.extraction.latin.german_words import WORDS
-from services.compactor.domain.extraction.latin.language import NAME, Wish, filled, loose
+from services.compactor.domain.extraction.latin.language import NAME, wish
 
 _ASKED = (
     r"(?:antworte?|schreibe?|nenne?|verwende?|benutze?|nutze?|gib|sprich|erkläre?|formatiere?|rechne?"
@@ -41,19 +42,7 @@ STANDING = re.compile(
 )
 
 
-def _wish(
-    pattern: str, category: Category, slot: str, says: str, dated: Tense | None = None, *, whole: bool = False
-) -> Wish:
-    return Wish(
-        pattern=re.compile(f"^{loose(filled(pattern, WORDS))}$", re.IGNORECASE),
-        category=category,
-        slot=slot,
-        says=says,
-        dated=dated,
-        whole=whole,
-    )
-
-
+_wish = partial(wish, WORDS)
 _ADDRESS, _EVENT = "form-of-address", "event*"
 WISHES = (
     _wish(

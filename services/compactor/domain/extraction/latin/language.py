@@ -169,3 +169,24 @@ def plain(text: str) -> str:
 def filled(pattern: str, words: Mapping[str, str]) -> str:
     """A pattern with a language's words for each <kind>."""
     return re.sub(r"(?<!\?P)<(\w+)>", lambda kind: f"(?:{words.get(kind[1], '(?!)')})", pattern)
+
+
+def wish(
+    words: Mapping[str, str],
+    pattern: str,
+    category: Category,
+    slot: str,
+    says: str,
+    dated: Tense | None = None,
+    *,
+    whole: bool = False,
+) -> Wish:
+    """A wish by a pattern in a language's words; see Wish."""
+    return Wish(
+        pattern=re.compile(f"^{loose(filled(pattern, words))}$", re.IGNORECASE),
+        category=category,
+        slot=slot,
+        says=says,
+        dated=dated,
+        whole=whole,
+    )

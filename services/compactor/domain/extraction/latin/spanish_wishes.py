@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 
 from services.compactor.domain.extraction.facts import Category, Tense
-from services.compactor.domain.extraction.latin.language import NAME, Wish, filled, loose
+from services.compactor.domain.extraction.latin.language import NAME, loose, wish
 from services.compactor.domain.extraction.latin.spanish_words import DAYS, WORDS
 
 ASKED = (
@@ -55,19 +56,7 @@ PARTS = re.compile(
 )
 
 
-def _wish(
-    pattern: str, category: Category, slot: str, says: str, dated: Tense | None = None, *, whole: bool = False
-) -> Wish:
-    return Wish(
-        pattern=re.compile(f"^{loose(filled(pattern, WORDS))}$", re.IGNORECASE),
-        category=category,
-        slot=slot,
-        says=says,
-        dated=dated,
-        whole=whole,
-    )
-
-
+_wish = partial(wish, WORDS)
 _ADDRESS, _EVENT = "form-of-address", "event*"
 _ATTRIBUTES = (
     r"grupo sanguíneo|tipo de sangre|dirección|talla(?: de \w+)?|número(?: de \w+)*|lengua materna"
