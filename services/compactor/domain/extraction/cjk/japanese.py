@@ -96,11 +96,6 @@ def _clauses(sentence: str) -> list[str]:
     return found
 
 
-def _is_to_do(piece: str, clause: str) -> bool:
-    """Whether a noun is followed by what has to be done with it."""
-    return bool(words.THING_TO_DO.search(piece) and words.TO_DO.search(plain(clause)))
-
-
 def _is_open(piece: str) -> bool:
     if words.OPEN.search(piece):
         return True

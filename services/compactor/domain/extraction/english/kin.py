@@ -93,11 +93,6 @@ def is_group(noun: str) -> bool:
     return bool(_GROUP.fullmatch(noun))
 
 
-def may_be_named(noun: str) -> bool:
-    """Whether somebody of whom this noun is said may be called by the name behind it."""
-    return not _THING.search(noun)
-
-
 def is_kin(noun: str) -> bool:
     """Whether it is a relative, a friend or an animal of the known ones."""
     return bool(_KIN.search(noun))

@@ -10,7 +10,6 @@ from services.compactor.domain.extraction.english.tastes import TASTES, liked
 from services.compactor.domain.extraction.english.verbs import forms, third
 from services.compactor.domain.extraction.facts import Category
 
-_FLAGS = re.IGNORECASE
 _SPORTS = (
     r"(?:the [\w' -]+|football|soccer|chess|tennis|basketball|volleyball|badminton|golf|rugby"
     r"|cricket|hockey|handball"
