@@ -67,7 +67,7 @@ async def fill(semantic: Semantic) -> None:
     await semantic.said("we repaint the lighthouse in June")
     assert await found_by(semantic, VECTOR)
     assert await found_by(semantic, KEYWORD)
-    await semantic.work_off()
+    await semantic.work_off(at_least=1)
 
 
 async def recovers(semantic: Semantic, channel: int, *, jobs: int = 2) -> None:

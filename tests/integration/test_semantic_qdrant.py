@@ -65,6 +65,7 @@ async def test_what_was_indexed_is_found_on_the_server(
     """S-9; and after a restart, without indexing anything again."""
     async with on(server, tmp_path, episodic) as semantic:
         await semantic.known("plan.lighthouse", "paint the tower")
+        assert await semantic.work_off(at_least=1) == 1, "what asked for indexing has reached the ledger"
         assert await by_vector(semantic, "the lighthouse plan") == ["paint the tower"]
     async with on(server, tmp_path, episodic) as semantic:
         assert await semantic.work_off() == 0
