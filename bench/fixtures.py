@@ -24,7 +24,9 @@ from palimpsest.embedder.v1 import embedder_pb2, embedder_pb2_grpc
 from palimpsest.gateway.v1 import administration_pb2, conversations_pb2, gateway_pb2_grpc, memories_pb2
 
 from services.embedded import compose, lock_data
+from services.embedder.adapters.span_reader import SpanReader
 from services.embedder.bootstrap import default_model_dir
+from services.embedder.rpc import convert
 from services.embedder.rpc.servicer import DESCRIPTOR
 from services.kit.errors import UnknownMethod
 from services.kit.metrics import Metrics
@@ -56,11 +58,12 @@ SYLLABLES = (
 
 
 class SeededEmbedder(embedder_pb2_grpc.EmbedderServiceServicer):
-    """Random unit vectors under the real model's name."""
+    """Random unit vectors under the real model's name; facts are read by the real network."""
 
     def __init__(self, seed: int) -> None:
         self._manifest = json.loads((default_model_dir() / "manifest.json").read_text("utf-8"))
         self._dice = np.random.default_rng(seed)
+        self._reader = SpanReader(default_model_dir())
 
     async def DescribeModel(self, request: Any, context: Any) -> embedder_pb2.DescribeModelResponse:  # noqa: N802, ARG002
         """As the real one."""
@@ -90,6 +93,10 @@ class SeededEmbedder(embedder_pb2_grpc.EmbedderServiceServicer):
     async def CountTokens(self, request: Any, context: Any) -> Any:  # noqa: N802, ARG002
         """Nothing in a fixture counts."""
         raise UnknownMethod
+
+    async def ScoreSpans(self, request: Any, context: Any = None) -> embedder_pb2.ScoreSpansResponse:  # noqa: N802, ARG002
+        """As the real one."""
+        return convert.scores(await self._reader.score(convert.spanned(request)))
 
     def service(self) -> Service:
         """In place of the real one."""

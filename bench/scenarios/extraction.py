@@ -5,23 +5,29 @@ same day and enough content words in common; each labelled fact is taken once. H
 the labelled type is reported apart: two types of one kind are kept and searched alike. So is how many are
 supported: right, or true by a label that says more, of whatever kind ("plays the trombone", where the label
 has "plays the trombone every evening"). Only counts leave this module, never a text.
+
+Judged is the engine that works out of the box, and beside it the grammar alone.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from bench.fixtures import SeededEmbedder
+from services.compactor.adapters.reader import Reader
+from services.compactor.app.engines import About
+from services.compactor.app.extracting import Extractor, Grammar
 from services.compactor.domain.extraction.facts import Category, Fact, Turn
-from services.compactor.domain.extraction.grammar import extract
 
 ID = "extraction"
 DEVELOPMENT = "extraction*_dev.jsonl"
@@ -89,7 +95,13 @@ def run(data: Path) -> dict[str, Any]:
     A held-out file is judged only when it is named itself.
     """
     files = sorted(data.glob(DEVELOPMENT)) if data.is_dir() else [data]
-    per_file = {file.name: _judge(file) for file in files}
+    return asyncio.run(_run({file.name: _turns(file) for file in files}))
+
+
+async def _run(turns: Mapping[str, Sequence[dict[str, Any]]]) -> dict[str, Any]:
+    reader: Any = SeededEmbedder(1)  # called as its stub would be; its network is the real one
+    per_file = {name: await _judge(rows, Reader(reader)) for name, rows in turns.items()}
+    alone = sum([await _judge(rows, Grammar()) for rows in turns.values()], Tally())
     total = sum(per_file.values(), Tally())
     figures = rates(total.all)
     return {
@@ -101,6 +113,7 @@ def run(data: Path) -> dict[str, Any]:
         "yardstick": "labels by hand",
         "load": ", ".join(per_file),
         "turns_without_facts": {"n": total.all["empty"], "with_a_fact_found": total.all["false_alarms"]},
+        "grammar_alone": rates(alone.all),
         "by_language": {name: rates(counts) for name, counts in sorted(total.languages.items())},
         "by_file": {name: rates(tally.all) for name, tally in per_file.items()},
     }
@@ -126,12 +139,24 @@ class Tally:
         )
 
 
-def _judge(data: Path) -> Tally:
-    turns = [json.loads(line) for line in data.read_text("utf-8").splitlines() if line.strip()]
+async def read(turns: Sequence[dict[str, Any]], engine: Extractor) -> list[Sequence[Fact]]:
+    """What an engine finds in labelled turns; nothing is read but what people said."""
+    about = About(tenant="t", agent_id="a", conversation_id="c")
+    heard = [turn for turn in turns if turn["role"] == "user"]
+    told = (await engine.extract(about, [_turn(turn) for turn in heard])).facts
+    found = {turn["id"]: facts for turn, facts in zip(heard, told, strict=True)}
+    return [found.get(turn["id"], ()) for turn in turns]
+
+
+def _turns(data: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in data.read_text("utf-8").splitlines() if line.strip()]
+
+
+async def _judge(turns: Sequence[dict[str, Any]], engine: Extractor) -> Tally:
     total: Counter[str] = Counter()
     languages: dict[str, Counter[str]] = {}
-    for turn in turns:
-        right, wrong, missed = judged(turn)
+    for turn, found in zip(turns, await read(turns, engine), strict=True):
+        right, wrong, missed = judged(turn, found)
         counted = Counter(right=len(right), wrong=len(wrong), missed=len(missed))
         counted["empty"] = not turn["facts"]
         counted["false_alarms"] = bool(wrong) and not turn["facts"]
@@ -142,11 +167,13 @@ def _judge(data: Path) -> Tally:
     return Tally(turns=len(turns), all=total, languages=languages)
 
 
-def judged(turn: dict[str, Any]) -> tuple[list[tuple[Fact, bool]], list[Fact], list[dict[str, Any]]]:
-    """The right facts, each with whether its type is the label's; the wrong ones; the missed labels."""
+def judged(
+    turn: dict[str, Any], found: Iterable[Fact]
+) -> tuple[list[tuple[Fact, bool]], list[Fact], list[dict[str, Any]]]:
+    """Of the facts found in a turn the right ones, each with whether its type is the label's, and the wrong
+    ones; and the missed labels."""
     left = list(turn["facts"])
     right, wrong = [], []
-    found = extract(_turn(turn)) if turn["role"] == "user" else []
     for fact in found:
         best = max(left, key=partial(_rank, fact), default=None)
         if best is not None and agrees(fact, best) > 0:
@@ -182,7 +209,7 @@ def _rank(fact: Fact, label: dict[str, Any]) -> tuple[float, bool]:
 
 def agrees(fact: Fact, label: dict[str, Any]) -> float:
     """How well a fact says what a label says, 0 when it does not."""
-    if _kind(fact.category.value) != _kind(label["type"]):
+    if kind_of(fact.category.value) != kind_of(label["type"]):
         return 0.0
     if label["date"] is not None and (fact.day is None or fact.day.isoformat() != label["date"]):
         return 0.0
@@ -218,7 +245,7 @@ def supports(label: dict[str, Any], fact: Fact) -> bool:
     return bool(said) and len(said & _words([label["value"]])) >= SHARED_OF_SUPPORTED * len(said)
 
 
-def _kind(type_: str) -> str:
+def kind_of(type_: str) -> str:
     return type_ if type_ in PASSING else "fact"
 
 

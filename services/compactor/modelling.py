@@ -6,6 +6,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import Final
 
+from palimpsest.embedder.v1 import embedder_pb2_grpc
 from palimpsest.history.v1 import history_pb2_grpc
 from prometheus_client.registry import Collector
 
@@ -16,9 +17,10 @@ from services.compactor.adapters.model_extractor import KIND as EXTRACTION
 from services.compactor.adapters.model_extractor import ModelExtractor
 from services.compactor.adapters.model_summariser import KIND as SUMMARY
 from services.compactor.adapters.model_summariser import ModelSummariser, Otherwise
+from services.compactor.adapters.reader import Reader
 from services.compactor.adapters.summary_handler import SUMMARIZE_CONVERSATION
 from services.compactor.app.conversation_summaries import REFRESH_SUMMARY
-from services.compactor.app.extracting import Extractor, Grammar
+from services.compactor.app.extracting import Extractor
 from services.compactor.app.summarising import Extractive
 from services.compactor.config import CompactorSettings
 from services.kit.channels import Channels
@@ -50,9 +52,10 @@ class Engines:
     collectors: tuple[Collector, ...] = ()
 
 
-def without_model() -> Engines:
+def without_model(channels: Channels) -> Engines:
     """The deterministic ones."""
-    return Engines(extractor=Grammar(), summariser=Extractive())
+    reader = Reader(embedder_pb2_grpc.EmbedderServiceStub(channels.embedder))
+    return Engines(extractor=reader, summariser=Extractive())
 
 
 def open_engines(
@@ -63,7 +66,7 @@ def open_engines(
     clock: Clock,
 ) -> Engines:
     """Those of the tier "fast"; the deterministic ones where it has no model."""
-    plain, chosen = without_model(), models.tiers().get(Tier.FAST)
+    plain, chosen = without_model(channels), models.tiers().get(Tier.FAST)
     if chosen is None:
         return plain
     # Imported here: without a model the service is installed without an HTTP client.

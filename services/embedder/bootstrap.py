@@ -12,6 +12,7 @@ from palimpsest.embedder.v1 import embedder_pb2_grpc
 from prometheus_client.registry import Collector
 
 from services.embedder.adapters.hashing import HashingBackend
+from services.embedder.adapters.span_reader import SpanReader
 from services.embedder.app.batcher import Batcher
 from services.embedder.app.cache import VectorCache
 from services.embedder.app.embedding import Embedder
@@ -39,7 +40,9 @@ async def build(settings: EmbedderSettings, channels: Channels | None, stack: As
     gate, collectors = _gate(settings, channels, stack)
     current = await _open(settings, settings, stack, gate)
     following = await _open(settings.next, settings, stack, gate) if settings.next is not None else None
-    servicer = EmbedderServicer(Models(current, following))
+    reader = SpanReader(default_model_dir())
+    stack.push_async_callback(reader.close)
+    servicer = EmbedderServicer(Models(current, following), reader)
 
     def add(server: Any) -> None:
         embedder_pb2_grpc.add_EmbedderServiceServicer_to_server(servicer, server)

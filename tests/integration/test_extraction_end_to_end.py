@@ -85,7 +85,8 @@ async def test_a_newer_statement_supersedes(suite: Running) -> None:
     await done(stub, 1)
     await record(stub, said("I moved to Bergen in May."))
     await done(stub, 2)
-    assert await values(stub) == ["The user lives in Bergen"]
+    (home,) = await values(stub)
+    assert "Bergen" in home
 
 
 async def test_ingesting_twice_adds_nothing(suite: Running) -> None:

@@ -18,7 +18,7 @@ from palimpsest.history.v1 import history_pb2, history_pb2_grpc, overlays_pb2
 from palimpsest.settings.v1 import settings_pb2
 
 from services.compactor.domain import extractive
-from services.compactor.domain.extraction import grammar
+from services.compactor.domain.extraction.reading import passages
 from services.compactor.domain.rolling import FIELDS
 from tests.integration.embedded_suite import AGENT, Keyed, prepare, running, said
 from tests.local_model import MODEL, local_model, needs_local_model
@@ -185,7 +185,7 @@ async def test_bad_output_leaves_the_work_to_other_engines_and_jobs_say_so(
             town = ("Oslo", "Bergen", "Turku", "Ghent", "Split")[number]
             await suite.say(f"I live in {town}.", conversation=f"c{number}")
             found = engines(await suite.done(f"c{number}", "extract_messages"))
-            assert found == {"extract_messages": {f"{grammar.NAME} because {cause}"}}, name
+            assert found == {"extract_messages": {f"{passages.NAME} because {cause}"}}, name
             assert await suite.values() == [f"Kim lives in {town}"], name
         await suite.say(*talk(), conversation="long")
         found = engines(await suite.done("long", *KINDS))
@@ -214,7 +214,7 @@ async def test_a_model_that_is_away_holds_up_nothing(
     async with suite_over(model.url, tmp_path / "data", monkeypatch, TIMEOUT_SECONDS=limit) as suite:
         await suite.say(*talk(), conversation="c")
         found = engines(await suite.done("c", *KINDS))
-        assert found["extract_messages"] == {f"{grammar.NAME} because {cause}"}
+        assert found["extract_messages"] == {f"{passages.NAME} because {cause}"}
         assert all(f"because {cause}" in engine for names in found.values() for engine in names)
         assert "Kim lives in Oslo" in await suite.values()
 
@@ -249,7 +249,7 @@ async def test_a_real_model_reads_and_writes_or_it_is_said_that_it_did_not(
             await suite.say("I live in Oslo.", "I am allergic to walnuts.", conversation="c")
             found = engines(await suite.done("c", "extract_messages"))
             [engine] = found["extract_messages"]
-            assert engine == f"model/1 {MODEL}" or engine.startswith(f"{grammar.NAME} because ")
+            assert engine == f"model/1 {MODEL}" or engine.startswith(f"{passages.NAME} because ")
             stated = {"Kim lives in Oslo", "Kim is allergic to walnuts"}
             if not engine.startswith("model"):
                 assert set(await suite.values()) == stated

@@ -84,7 +84,8 @@ def test_rates_count_what_is_supported_beside_what_is_right() -> None:
         "text": "I live in Leeds.",
         "facts": [label("Ann", "lives in Leeds", "location")],
     }
-    right, wrong, missed = extraction.judged(turn)
+    found = [fact("Ann", "lives in Leeds", Category.LOCATION)]
+    right, wrong, missed = extraction.judged(turn, found)
     assert [same for _, same in right] == [True]
     assert (wrong, missed) == ([], [])
     counts = Counter(right=6, wrong=4, missed=6, supported=2, same_type=3)

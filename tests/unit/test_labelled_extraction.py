@@ -19,11 +19,14 @@ FILES = {
     "extraction2_heldout": "xh",
     "extraction3_dev": "xe",
     "extraction3_heldout": "xk",
+    "extraction4_train": "xr",
+    "extraction4_heldout": "xl",
 }
 PAIRS = [
     ("extraction_dev", "extraction_heldout"),
     ("extraction2_dev", "extraction2_heldout"),
     ("extraction3_dev", "extraction3_heldout"),
+    ("extraction4_train", "extraction4_heldout"),
 ]
 ROLES = {"user", "assistant", "tool"}
 TYPES = {
@@ -78,7 +81,7 @@ def has_form(turn: Turn) -> bool:
 def is_fact(fact: dict[str, Any]) -> bool:
     day = fact["date"]
     return (
-        set(fact) == FACT_FIELDS
+        set(fact) - {"evidence"} == FACT_FIELDS
         and fact["type"] in TYPES
         and all(isinstance(fact[field], str) and fact[field].strip() for field in ("subject", "value"))
         and (day is None or date.fromisoformat(day).isoformat() == day)
@@ -137,7 +140,19 @@ def test_the_third_set_repeats_nothing_of_the_others() -> None:
     assert len({turn.text for turn in third}) == len(third) == 2240
 
 
-@pytest.mark.parametrize("pair", PAIRS[1:])
+def test_the_fourth_set_repeats_nothing_of_the_others() -> None:
+    others = {turn.text for pair in PAIRS[:3] for name in pair for turn in turns_of(name)}
+    fourth = [turn for name in PAIRS[3] for turn in turns_of(name)]
+    assert [turn.id for turn in fourth if turn.text in others] == []
+    assert len({turn.text for turn in fourth}) == len(fourth)
+
+
+def test_facts_to_learn_from_come_with_their_evidence() -> None:
+    turns = turns_of("extraction4_train")
+    assert [turn.id for turn in turns if any(f["evidence"] not in turn.row["text"] for f in turn.facts)] == []
+
+
+@pytest.mark.parametrize("pair", PAIRS[1:3])
 def test_only_users_of_the_later_sets_state_facts(pair: tuple[str, str]) -> None:
     """J-8: what a tool returned or the assistant suggested is not extracted."""
     turns = [turn for name in pair for turn in turns_of(name)]

@@ -2,7 +2,7 @@
 
 It is given what people said themselves, each message in a fence (G-3), without what they only pass on; what
 it claims is held against that (domain.extraction.guard). Messages for which it gives no answer, or one of
-which nothing is borne out, are read by the grammar instead, and the engine's name says why.
+which nothing is borne out, are read without a model instead, and the engine's name says why.
 """
 
 from __future__ import annotations

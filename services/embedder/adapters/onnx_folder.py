@@ -60,8 +60,8 @@ class OnnxFolder:
             if not (folder / name).is_file():
                 raise StartupError(f"no model in {folder}: {name} is missing")
         manifest = _manifest(folder)
-        session = _session(folder / MODEL_FILE)
-        tokenizer = _tokenizer(folder / TOKENIZER_FILE)
+        session = load_session(folder / MODEL_FILE)
+        tokenizer = load_tokenizer(folder / TOKENIZER_FILE)
         revision = manifest.get("revision") or _sha256(folder / MODEL_FILE)
         description = ModelDescription(
             name=str(manifest.get("name", folder.name)),
@@ -176,7 +176,8 @@ def _processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _session(path: Path) -> Any:
+def load_session(path: Path) -> Any:
+    """A network whose runs have one thread each. Raises StartupError."""
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
@@ -188,7 +189,8 @@ def _session(path: Path) -> Any:
         raise StartupError(f"{path} is not a model that can be loaded: {type(error).__name__}") from error
 
 
-def _tokenizer(path: Path) -> Any:
+def load_tokenizer(path: Path) -> Any:
+    """A tokenizer that neither cuts nor pads. Raises StartupError."""
     try:
         tokenizer = Tokenizer.from_file(str(path))
     except Exception as error:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from services.embedder.domain.model import ModelDescription, Prepared
+from services.embedder.domain.spans import SpannedText, SpanScore
 
 
 class EmbeddingBackend(Protocol):
@@ -26,3 +27,10 @@ class EmbeddingBackend(Protocol):
 
     async def close(self) -> None:
         """Frees what it holds."""
+
+
+class SpanScorer(Protocol):
+    """Says which stretches of a text state a fact."""
+
+    async def score(self, texts: Sequence[SpannedText]) -> list[list[SpanScore]]:
+        """The scores of each text's stretches, in their order. Raises DependencyDown."""

@@ -9,6 +9,7 @@ from palimpsest.embedder.v1 import embedder_pb2 as pb
 from palimpsest.embedder.v1 import embedder_pb2_grpc
 
 from services.embedder.app.models import Models
+from services.embedder.app.ports import SpanScorer
 from services.embedder.rpc import convert
 
 DESCRIPTOR = pb.DESCRIPTOR.services_by_name["EmbedderService"]
@@ -17,8 +18,9 @@ DESCRIPTOR = pb.DESCRIPTOR.services_by_name["EmbedderService"]
 class EmbedderServicer(embedder_pb2_grpc.EmbedderServiceServicer):
     """Converts, calls, converts back."""
 
-    def __init__(self, models: Models) -> None:
+    def __init__(self, models: Models, reader: SpanScorer) -> None:
         self._models = models
+        self._reader = reader
 
     async def Embed(self, request: pb.EmbedRequest, context: Any) -> pb.EmbedResponse:
         """See the proto."""
@@ -46,3 +48,7 @@ class EmbedderServicer(embedder_pb2_grpc.EmbedderServiceServicer):
         """See the proto."""
         embedder = self._models.of(request.revision)
         return pb.CountTokensResponse(counts=await embedder.count_tokens(request.texts))
+
+    async def ScoreSpans(self, request: pb.ScoreSpansRequest, context: Any) -> pb.ScoreSpansResponse:
+        """See the proto."""
+        return convert.scores(await self._reader.score(convert.spanned(request)))

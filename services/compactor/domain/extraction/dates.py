@@ -94,6 +94,11 @@ _RECURRING = re.compile(
 )
 _NOT_OF_A_DAY = re.compile(r"\b(?:the|a|an|my|our|your|his|her|their|\w+'s)\s+$", re.IGNORECASE)
 """Before a bare weekday that only tells which thing is meant: "the Thursday class"."""
+_NAMED_DAY = re.compile(
+    r"\b(?:Ash|White|Good|Palm|Black|Shrove|Holy|Maundy|Pancake|Cyber|Whit|Super|Bloody|Remembrance"
+    r"|Mothering)\s+$"
+)
+"""Before a weekday of which there is one a year."""
 _AFTER_A_DAY = re.compile(
     r"^(?: (?:at|on|in|to|for|and|or|but|from|with|by|we|i|he|she|they|it|is|was|are|were|morning"
     r"|afternoon|evening|night|noon"
@@ -214,7 +219,7 @@ def _is_name(match: re.Match[str]) -> bool:
     if match.group().lower() != match["weekday"].lower() or not match.group().endswith("day"):
         return False
     before, after = match.string[: match.start()], match.string[match.end() :]
-    return bool(_NOT_OF_A_DAY.search(before)) or not _AFTER_A_DAY.match(after)
+    return bool(_NOT_OF_A_DAY.search(before) or _NAMED_DAY.search(before)) or not _AFTER_A_DAY.match(after)
 
 
 def _of_month(number: int, said: date, tense: Tense, month: str | None) -> date:

@@ -35,7 +35,7 @@ from services.compactor.domain.extraction.text import said_and_asked, visible
 
 NAME = "grammar-3"
 """The engine's name; another number when the same text may give other facts."""
-_USER = "The user"
+USER = "The user"
 """Who says "I" where no name is known, in English."""
 _KEY = re.compile(rf"[a-z0-9._:-]{{1,{MOST_KEY}}}")
 _PASSING = frozenset({Category.EVENT, Category.TASK})
@@ -47,12 +47,12 @@ def extract(turn: Turn) -> list[Fact]:
     sentences, questions = said_and_asked(turn.text)
     author = " ".join(visible(turn.author).split())[:MOST_NAME]
     asked = [one for one in questions if is_english(one)]
-    named = presupposed(asked, author_of(author, owner=turn.owner, unnamed=_USER))
-    found = {fact.key: fact for fact in named if _fits(fact)}
+    named = presupposed(asked, author_of(author, owner=turn.owner, unnamed=USER))
+    found = {fact.key: fact for fact in named if fits(fact)}
     for unnamed, read, own in _readings(sentences):
         subject = author_of(author, owner=turn.owner, unnamed=unnamed)
         for fact in read(own, subject, said):
-            if _fits(fact):
+            if fits(fact):
                 found.pop(fact.key, None)
                 found[fact.key] = fact
     return list(found.values())[:MOST_FACTS]
@@ -65,7 +65,8 @@ def durable(facts: Iterable[Fact], most: int = FLUSHED) -> list[Fact]:
     return kept[:most]
 
 
-def _fits(fact: Fact) -> bool:
+def fits(fact: Fact) -> bool:
+    """Whether it can be a memory (S-1)."""
     return bool(_KEY.fullmatch(fact.key)) and bool(fact.predicate) and len(fact.value.encode()) <= MOST_VALUE
 
 
@@ -73,7 +74,7 @@ def _readings(sentences: Sequence[str]) -> Iterator[tuple[str, Reader, list[str]
     """Who reads which sentences, with how it calls an author without a name."""
     spoken = list(zip(sentences, tongues(sentences), strict=True))
     spaced = [one for one, tongue in spoken if not tongue]
-    yield _USER, facts_of, [one for one in spaced if is_english(one)]
+    yield USER, facts_of, [one for one in spaced if is_english(one)]
     if foreign := [one for one in spaced if is_foreign(one)]:
         yield from latin.readings(foreign)
     for tongue in (CHINESE, JAPANESE):

@@ -224,12 +224,12 @@ def _parsed(
 
 def _relative(clause: str, start: int, people: People) -> Parsed | None:
     """From "my older sister Ann ...", "our neighbours in Turku, the Lunds, ...", "my wife's cousin ..."."""
-    found = _noun_at(clause, start)
+    found = noun_at(clause, start)
     if found is None:
         return None
     relation, end = found
     base = people.author
-    if (of := re.match(r"'s (?=[a-z])", clause[end:])) and (theirs := _noun_at(clause, end + of.end())):
+    if (of := re.match(r"'s (?=[a-z])", clause[end:])) and (theirs := noun_at(clause, end + of.end())):
         base = relative_of(people.author, relation)
         relation, end = theirs
     told: list[Fact] = []
@@ -272,7 +272,7 @@ def _relative(clause: str, start: int, people: People) -> Parsed | None:
     return _parsed(people.add(subject, name), clause, end, told=tuple(told))
 
 
-def _noun_at(clause: str, start: int) -> tuple[str, int] | None:
+def noun_at(clause: str, start: int) -> tuple[str, int] | None:
     """The longest noun phrase there that means somebody, and its end."""
     best, at = None, start
     for _ in range(_MOST_NOUN):

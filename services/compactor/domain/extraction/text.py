@@ -44,6 +44,8 @@ _QUOTATION = re.compile(
 _END = re.compile(
     r"(?<=[.!?…])[)\]]*\s+|\n+|(?<=[。！？])|(?:(?<!\s)\s+)?[\U0001F300-\U0001FAFF\u2600-\u27BF]\uFE0F?\s*"
 )
+FOREIGN = (_FENCE, _HEADER, _CODE, _MAIL, _QUOTED_LINE, _QUOTATION)
+"""What in a message is somebody else's text."""
 _ABBREVIATION = re.compile(
     r"(?:^|[\s(.])(?:[^\W\d_]|Mr|Mrs|Ms|Dr|St|Prof|No|Nr|e\.g|i\.e|z\.B|Sr|Sra|approx)\.$"
 )
@@ -209,9 +211,9 @@ def said_and_asked(text: str) -> tuple[list[str], list[str]]:
 
     Nothing is stated in a question, but whom "my sister Ann" names is so.
     """
-    own = _own(text[:MOST_TEXT])
-    if _VETO_ALL.search(own) or unspaced.VETO.search(own) or _is_form(own):
+    if states_nothing(text):
         return [], []
+    own = _own(text[:MOST_TEXT])
     sentences = _sentences(own)
     said = (sentence for one in sentences if (sentence := _statement(one)))
     asked = (question for one in sentences if (question := _question(one)))
@@ -223,12 +225,18 @@ def own_words(text: str) -> list[str]:
 
     None where the message is no statement at all.
     """
-    own = _own(text[:MOST_TEXT])
-    if _VETO_ALL.search(own) or unspaced.VETO.search(own) or _is_form(own):
+    if states_nothing(text):
         return []
+    own = _own(text[:MOST_TEXT])
     found = (" ".join(one.split()) for one in _sentences(_QUOTATION.sub(QUOTED, own)))
     meant = (one for one in found if any(map(str.isalnum, one)) and not _LAUGHED.search(one))
     return list(islice(meant, MOST_SENTENCES))
+
+
+def states_nothing(text: str) -> bool:
+    """Whether a message asks for work on a text, invents, jokes, or is a form."""
+    own = _own(text[:MOST_TEXT])
+    return bool(_VETO_ALL.search(own) or unspaced.VETO.search(own)) or _is_form(own)
 
 
 def visible(text: str) -> str:

@@ -104,8 +104,8 @@ class Job(_message.Message):
     revision: _builtins.int
     """Grows with every change; orders the updates of a job."""
     engine: _builtins.str
-    """What read or wrote for it, where there is a choice: "model/1 NAME", "grammar-1"; where a model was to do it
-    and a deterministic engine took over, "grammar-1 because CAUSE" (docs/models.md). Several are parted by "; ".
+    """What read or wrote for it, where there is a choice: "model/1 NAME", "reader-1"; where a model was to do it
+    and a deterministic engine took over, "reader-1 because CAUSE" (docs/models.md). Several are parted by "; ".
     """
     @_builtins.property
     def create_time(self) -> _timestamp_pb2.Timestamp:

@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from buf.validate import validate_pb2 as buf_dot_validate_dot_validate__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n%palimpsest/embedder/v1/embedder.proto\x12\x16palimpsest.embedder.v1\x1a\x1b\x62uf/validate/validate.proto\"N\n\x08\x43hunking\x12\x1e\n\nmax_chunks\x18\x01 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\x90N(\x00\x12\"\n\x0eoverlap_tokens\x18\x02 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\x80 (\x00\"\xc0\x01\n\x0c\x45mbedRequest\x12$\n\x05texts\x18\x01 \x03(\tB\x15\xbaH\x12\x92\x01\x0f\x08\x01\x10\x80\x02\"\x08r\x06 \x01(\x80\x80@\x12:\n\x07purpose\x18\x02 \x01(\x0e\x32\x1f.palimpsest.embedder.v1.PurposeB\x08\xbaH\x05\x82\x01\x02\x10\x01\x12\x32\n\x08\x63hunking\x18\x03 \x01(\x0b\x32 .palimpsest.embedder.v1.Chunking\x12\x1a\n\x08revision\x18\x04 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x04\"K\n\tEmbedding\x12\x12\n\ntext_index\x18\x01 \x01(\x05\x12\r\n\x05start\x18\x02 \x01(\x05\x12\x0b\n\x03\x65nd\x18\x03 \x01(\x05\x12\x0e\n\x06vector\x18\x04 \x01(\x0c\"k\n\rEmbedResponse\x12\x35\n\nembeddings\x18\x01 \x03(\x0b\x32!.palimpsest.embedder.v1.Embedding\x12\x11\n\tdimension\x18\x02 \x01(\x05\x12\x10\n\x08revision\x18\x03 \x01(\t\"Q\n\x12\x45mbedStreamRequest\x12;\n\x05\x62\x61tch\x18\x01 \x01(\x0b\x32$.palimpsest.embedder.v1.EmbedRequestB\x06\xbaH\x03\xc8\x01\x01\"K\n\x13\x45mbedStreamResponse\x12\x34\n\x05\x62\x61tch\x18\x01 \x01(\x0b\x32%.palimpsest.embedder.v1.EmbedResponse\"\x16\n\x14\x44\x65scribeModelRequest\"\x8f\x01\n\x15\x44\x65scribeModelResponse\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x11\n\tdimension\x18\x02 \x01(\x05\x12\x12\n\nmax_tokens\x18\x03 \x01(\x05\x12\x10\n\x08revision\x18\x04 \x01(\t\x12/\n\x04next\x18\x05 \x01(\x0b\x32!.palimpsest.embedder.v1.NextModel\"R\n\tNextModel\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x11\n\tdimension\x18\x02 \x01(\x05\x12\x12\n\nmax_tokens\x18\x03 \x01(\x05\x12\x10\n\x08revision\x18\x04 \x01(\t\"T\n\x12\x43ountTokensRequest\x12\"\n\x05texts\x18\x01 \x03(\tB\x13\xbaH\x10\x92\x01\r\x08\x01\x10\x80\x02\"\x06r\x04(\x80\x80@\x12\x1a\n\x08revision\x18\x02 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x04\"%\n\x13\x43ountTokensResponse\x12\x0e\n\x06\x63ounts\x18\x01 \x03(\x05*K\n\x07Purpose\x12\x17\n\x13PURPOSE_UNSPECIFIED\x10\x00\x12\x11\n\rPURPOSE_QUERY\x10\x01\x12\x14\n\x10PURPOSE_DOCUMENT\x10\x02\x32\xbd\x03\n\x0f\x45mbedderService\x12Y\n\x05\x45mbed\x12$.palimpsest.embedder.v1.EmbedRequest\x1a%.palimpsest.embedder.v1.EmbedResponse\"\x03\x90\x02\x01\x12o\n\x0b\x45mbedStream\x12*.palimpsest.embedder.v1.EmbedStreamRequest\x1a+.palimpsest.embedder.v1.EmbedStreamResponse\"\x03\x90\x02\x01(\x01\x30\x01\x12q\n\rDescribeModel\x12,.palimpsest.embedder.v1.DescribeModelRequest\x1a-.palimpsest.embedder.v1.DescribeModelResponse\"\x03\x90\x02\x01\x12k\n\x0b\x43ountTokens\x12*.palimpsest.embedder.v1.CountTokensRequest\x1a+.palimpsest.embedder.v1.CountTokensResponse\"\x03\x90\x02\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n%palimpsest/embedder/v1/embedder.proto\x12\x16palimpsest.embedder.v1\x1a\x1b\x62uf/validate/validate.proto\"N\n\x08\x43hunking\x12\x1e\n\nmax_chunks\x18\x01 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\x90N(\x00\x12\"\n\x0eoverlap_tokens\x18\x02 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\x80 (\x00\"\xc0\x01\n\x0c\x45mbedRequest\x12$\n\x05texts\x18\x01 \x03(\tB\x15\xbaH\x12\x92\x01\x0f\x08\x01\x10\x80\x02\"\x08r\x06 \x01(\x80\x80@\x12:\n\x07purpose\x18\x02 \x01(\x0e\x32\x1f.palimpsest.embedder.v1.PurposeB\x08\xbaH\x05\x82\x01\x02\x10\x01\x12\x32\n\x08\x63hunking\x18\x03 \x01(\x0b\x32 .palimpsest.embedder.v1.Chunking\x12\x1a\n\x08revision\x18\x04 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x04\"K\n\tEmbedding\x12\x12\n\ntext_index\x18\x01 \x01(\x05\x12\r\n\x05start\x18\x02 \x01(\x05\x12\x0b\n\x03\x65nd\x18\x03 \x01(\x05\x12\x0e\n\x06vector\x18\x04 \x01(\x0c\"k\n\rEmbedResponse\x12\x35\n\nembeddings\x18\x01 \x03(\x0b\x32!.palimpsest.embedder.v1.Embedding\x12\x11\n\tdimension\x18\x02 \x01(\x05\x12\x10\n\x08revision\x18\x03 \x01(\t\"Q\n\x12\x45mbedStreamRequest\x12;\n\x05\x62\x61tch\x18\x01 \x01(\x0b\x32$.palimpsest.embedder.v1.EmbedRequestB\x06\xbaH\x03\xc8\x01\x01\"K\n\x13\x45mbedStreamResponse\x12\x34\n\x05\x62\x61tch\x18\x01 \x01(\x0b\x32%.palimpsest.embedder.v1.EmbedResponse\"\x16\n\x14\x44\x65scribeModelRequest\"\x8f\x01\n\x15\x44\x65scribeModelResponse\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x11\n\tdimension\x18\x02 \x01(\x05\x12\x12\n\nmax_tokens\x18\x03 \x01(\x05\x12\x10\n\x08revision\x18\x04 \x01(\t\x12/\n\x04next\x18\x05 \x01(\x0b\x32!.palimpsest.embedder.v1.NextModel\"R\n\tNextModel\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x11\n\tdimension\x18\x02 \x01(\x05\x12\x12\n\nmax_tokens\x18\x03 \x01(\x05\x12\x10\n\x08revision\x18\x04 \x01(\t\"T\n\x12\x43ountTokensRequest\x12\"\n\x05texts\x18\x01 \x03(\tB\x13\xbaH\x10\x92\x01\r\x08\x01\x10\x80\x02\"\x06r\x04(\x80\x80@\x12\x1a\n\x08revision\x18\x02 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x04\"%\n\x13\x43ountTokensResponse\x12\x0e\n\x06\x63ounts\x18\x01 \x03(\x05\"x\n\x04Span\x12\x16\n\x05start\x18\x01 \x01(\x05\x42\x07\xbaH\x04\x1a\x02(\x00\x12\x14\n\x03\x65nd\x18\x02 \x01(\x05\x42\x07\xbaH\x04\x1a\x02(\x01\x12\x17\n\x04\x66orm\x18\x03 \x01(\x05\x42\t\xbaH\x06\x1a\x04\x18\x0f(\x00\x12\x1a\n\x07support\x18\x04 \x01(\x05\x42\t\xbaH\x06\x1a\x04\x18\x13(\x00\x12\r\n\x05\x61sked\x18\x05 \x01(\x08\"`\n\x0bSpannedText\x12\x19\n\x04text\x18\x01 \x01(\tB\x0b\xbaH\x08r\x06 \x01(\x80\x80\x04\x12\x36\n\x05spans\x18\x02 \x03(\x0b\x32\x1c.palimpsest.embedder.v1.SpanB\t\xbaH\x06\x92\x01\x03\x10\x80 \"S\n\x11ScoreSpansRequest\x12>\n\x05texts\x18\x01 \x03(\x0b\x32#.palimpsest.embedder.v1.SpannedTextB\n\xbaH\x07\x92\x01\x04\x08\x01\x10@\".\n\tSpanScore\x12\r\n\x05kinds\x18\x01 \x03(\x02\x12\x12\n\ncategories\x18\x02 \x03(\x02\"?\n\nSpanScores\x12\x31\n\x06scores\x18\x01 \x03(\x0b\x32!.palimpsest.embedder.v1.SpanScore\"G\n\x12ScoreSpansResponse\x12\x31\n\x05texts\x18\x01 \x03(\x0b\x32\".palimpsest.embedder.v1.SpanScores*K\n\x07Purpose\x12\x17\n\x13PURPOSE_UNSPECIFIED\x10\x00\x12\x11\n\rPURPOSE_QUERY\x10\x01\x12\x14\n\x10PURPOSE_DOCUMENT\x10\x02\x32\xa7\x04\n\x0f\x45mbedderService\x12Y\n\x05\x45mbed\x12$.palimpsest.embedder.v1.EmbedRequest\x1a%.palimpsest.embedder.v1.EmbedResponse\"\x03\x90\x02\x01\x12o\n\x0b\x45mbedStream\x12*.palimpsest.embedder.v1.EmbedStreamRequest\x1a+.palimpsest.embedder.v1.EmbedStreamResponse\"\x03\x90\x02\x01(\x01\x30\x01\x12q\n\rDescribeModel\x12,.palimpsest.embedder.v1.DescribeModelRequest\x1a-.palimpsest.embedder.v1.DescribeModelResponse\"\x03\x90\x02\x01\x12k\n\x0b\x43ountTokens\x12*.palimpsest.embedder.v1.CountTokensRequest\x1a+.palimpsest.embedder.v1.CountTokensResponse\"\x03\x90\x02\x01\x12h\n\nScoreSpans\x12).palimpsest.embedder.v1.ScoreSpansRequest\x1a*.palimpsest.embedder.v1.ScoreSpansResponse\"\x03\x90\x02\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -48,6 +48,20 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_COUNTTOKENSREQUEST'].fields_by_name['texts']._serialized_options = b'\272H\020\222\001\r\010\001\020\200\002\"\006r\004(\200\200@'
   _globals['_COUNTTOKENSREQUEST'].fields_by_name['revision']._loaded_options = None
   _globals['_COUNTTOKENSREQUEST'].fields_by_name['revision']._serialized_options = b'\272H\005r\003\030\200\004'
+  _globals['_SPAN'].fields_by_name['start']._loaded_options = None
+  _globals['_SPAN'].fields_by_name['start']._serialized_options = b'\272H\004\032\002(\000'
+  _globals['_SPAN'].fields_by_name['end']._loaded_options = None
+  _globals['_SPAN'].fields_by_name['end']._serialized_options = b'\272H\004\032\002(\001'
+  _globals['_SPAN'].fields_by_name['form']._loaded_options = None
+  _globals['_SPAN'].fields_by_name['form']._serialized_options = b'\272H\006\032\004\030\017(\000'
+  _globals['_SPAN'].fields_by_name['support']._loaded_options = None
+  _globals['_SPAN'].fields_by_name['support']._serialized_options = b'\272H\006\032\004\030\023(\000'
+  _globals['_SPANNEDTEXT'].fields_by_name['text']._loaded_options = None
+  _globals['_SPANNEDTEXT'].fields_by_name['text']._serialized_options = b'\272H\010r\006 \001(\200\200\004'
+  _globals['_SPANNEDTEXT'].fields_by_name['spans']._loaded_options = None
+  _globals['_SPANNEDTEXT'].fields_by_name['spans']._serialized_options = b'\272H\006\222\001\003\020\200 '
+  _globals['_SCORESPANSREQUEST'].fields_by_name['texts']._loaded_options = None
+  _globals['_SCORESPANSREQUEST'].fields_by_name['texts']._serialized_options = b'\272H\007\222\001\004\010\001\020@'
   _globals['_EMBEDDERSERVICE'].methods_by_name['Embed']._loaded_options = None
   _globals['_EMBEDDERSERVICE'].methods_by_name['Embed']._serialized_options = b'\220\002\001'
   _globals['_EMBEDDERSERVICE'].methods_by_name['EmbedStream']._loaded_options = None
@@ -56,8 +70,10 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_EMBEDDERSERVICE'].methods_by_name['DescribeModel']._serialized_options = b'\220\002\001'
   _globals['_EMBEDDERSERVICE'].methods_by_name['CountTokens']._loaded_options = None
   _globals['_EMBEDDERSERVICE'].methods_by_name['CountTokens']._serialized_options = b'\220\002\001'
-  _globals['_PURPOSE']._serialized_start=1094
-  _globals['_PURPOSE']._serialized_end=1169
+  _globals['_EMBEDDERSERVICE'].methods_by_name['ScoreSpans']._loaded_options = None
+  _globals['_EMBEDDERSERVICE'].methods_by_name['ScoreSpans']._serialized_options = b'\220\002\001'
+  _globals['_PURPOSE']._serialized_start=1585
+  _globals['_PURPOSE']._serialized_end=1660
   _globals['_CHUNKING']._serialized_start=94
   _globals['_CHUNKING']._serialized_end=172
   _globals['_EMBEDREQUEST']._serialized_start=175
@@ -80,6 +96,18 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_COUNTTOKENSREQUEST']._serialized_end=1053
   _globals['_COUNTTOKENSRESPONSE']._serialized_start=1055
   _globals['_COUNTTOKENSRESPONSE']._serialized_end=1092
-  _globals['_EMBEDDERSERVICE']._serialized_start=1172
-  _globals['_EMBEDDERSERVICE']._serialized_end=1617
+  _globals['_SPAN']._serialized_start=1094
+  _globals['_SPAN']._serialized_end=1214
+  _globals['_SPANNEDTEXT']._serialized_start=1216
+  _globals['_SPANNEDTEXT']._serialized_end=1312
+  _globals['_SCORESPANSREQUEST']._serialized_start=1314
+  _globals['_SCORESPANSREQUEST']._serialized_end=1397
+  _globals['_SPANSCORE']._serialized_start=1399
+  _globals['_SPANSCORE']._serialized_end=1445
+  _globals['_SPANSCORES']._serialized_start=1447
+  _globals['_SPANSCORES']._serialized_end=1510
+  _globals['_SCORESPANSRESPONSE']._serialized_start=1512
+  _globals['_SCORESPANSRESPONSE']._serialized_end=1583
+  _globals['_EMBEDDERSERVICE']._serialized_start=1663
+  _globals['_EMBEDDERSERVICE']._serialized_end=2214
 # @@protoc_insertion_point(module_scope)

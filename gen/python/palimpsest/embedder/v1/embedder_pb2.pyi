@@ -363,3 +363,179 @@ class CountTokensResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___CountTokensResponse: _TypeAlias = CountTokensResponse  # noqa: Y015
+
+@_typing.final
+class Span(_message.Message):
+    """A stretch of a text that may state a fact."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    START_FIELD_NUMBER: _builtins.int
+    END_FIELD_NUMBER: _builtins.int
+    FORM_FIELD_NUMBER: _builtins.int
+    SUPPORT_FIELD_NUMBER: _builtins.int
+    ASKED_FIELD_NUMBER: _builtins.int
+    start: _builtins.int
+    """Its first character, from 0 (Unicode code points)."""
+    end: _builtins.int
+    """One past its last character."""
+    form: _builtins.int
+    """How it names whom it is about: 0 "I", 1 "my ...", 2 a pronoun, 3 a name, 4 nobody, 6 "the ...", 7 as the
+    grammar found it, 8 with what stands before its subject, 9 who somebody is, 10 "my ..." of somebody,
+    13 where somebody is from, 14 how old somebody is.
+    """
+    support: _builtins.int
+    """What the grammar found there: 0 nothing, from 1 on a fact of the category of that place (identity,
+    location, preference, relationship, event, decision, instruction, task, fact), from 11 on one that says
+    much the same as this stretch.
+    """
+    asked: _builtins.bool
+    """Whether it stands in a question."""
+    def __init__(
+        self,
+        *,
+        start: _builtins.int = ...,
+        end: _builtins.int = ...,
+        form: _builtins.int = ...,
+        support: _builtins.int = ...,
+        asked: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["asked", b"asked", "end", b"end", "form", b"form", "start", b"start", "support", b"support"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Span: _TypeAlias = Span  # noqa: Y015
+
+@_typing.final
+class SpannedText(_message.Message):
+    """A text and the stretches of it to be scored."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TEXT_FIELD_NUMBER: _builtins.int
+    SPANS_FIELD_NUMBER: _builtins.int
+    text: _builtins.str
+    """The text; beyond the network's 256 tokens nothing is read, and stretches there have the score 0."""
+    @_builtins.property
+    def spans(self) -> _containers.RepeatedCompositeFieldContainer[Global___Span]:
+        """The stretches, each within the text."""
+
+    def __init__(
+        self,
+        *,
+        text: _builtins.str = ...,
+        spans: _abc.Iterable[Global___Span] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["spans", b"spans", "text", b"text"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SpannedText: _TypeAlias = SpannedText  # noqa: Y015
+
+@_typing.final
+class ScoreSpansRequest(_message.Message):
+    """Request of ScoreSpans."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TEXTS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def texts(self) -> _containers.RepeatedCompositeFieldContainer[Global___SpannedText]:
+        """The texts, 1 to 64."""
+
+    def __init__(
+        self,
+        *,
+        texts: _abc.Iterable[Global___SpannedText] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["texts", b"texts"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ScoreSpansRequest: _TypeAlias = ScoreSpansRequest  # noqa: Y015
+
+@_typing.final
+class SpanScore(_message.Message):
+    """How likely a stretch states something."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    KINDS_FIELD_NUMBER: _builtins.int
+    CATEGORIES_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def kinds(self) -> _containers.RepeatedScalarFieldContainer[_builtins.float]:
+        """That it states a lasting fact, an event, a task, a standing instruction: four values from 0 to 1, with a
+        sum of at most 1.
+        """
+
+    @_builtins.property
+    def categories(self) -> _containers.RepeatedScalarFieldContainer[_builtins.float]:
+        """Of which category that is, in the order of Span.support: nine values with the sum 1."""
+
+    def __init__(
+        self,
+        *,
+        kinds: _abc.Iterable[_builtins.float] | None = ...,
+        categories: _abc.Iterable[_builtins.float] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["categories", b"categories", "kinds", b"kinds"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SpanScore: _TypeAlias = SpanScore  # noqa: Y015
+
+@_typing.final
+class SpanScores(_message.Message):
+    """The scores of one text."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SCORES_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def scores(self) -> _containers.RepeatedCompositeFieldContainer[Global___SpanScore]:
+        """In the order of its stretches."""
+
+    def __init__(
+        self,
+        *,
+        scores: _abc.Iterable[Global___SpanScore] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["scores", b"scores"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SpanScores: _TypeAlias = SpanScores  # noqa: Y015
+
+@_typing.final
+class ScoreSpansResponse(_message.Message):
+    """Response of ScoreSpans."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TEXTS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def texts(self) -> _containers.RepeatedCompositeFieldContainer[Global___SpanScores]:
+        """In the order of the texts."""
+
+    def __init__(
+        self,
+        *,
+        texts: _abc.Iterable[Global___SpanScores] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["texts", b"texts"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ScoreSpansResponse: _TypeAlias = ScoreSpansResponse  # noqa: Y015

@@ -26,7 +26,7 @@ if _version_not_supported:
 
 
 class EmbedderServiceStub:
-    """Turns text into vectors.
+    """Turns text into vectors, and says which stretches of a text state a fact.
     """
 
     def __init__(self, channel):
@@ -55,10 +55,15 @@ class EmbedderServiceStub:
                 request_serializer=palimpsest_dot_embedder_dot_v1_dot_embedder__pb2.CountTokensRequest.SerializeToString,
                 response_deserializer=palimpsest_dot_embedder_dot_v1_dot_embedder__pb2.CountTokensResponse.FromString,
                 _registered_method=True)
+        self.ScoreSpans = channel.unary_unary(
+                '/palimpsest.embedder.v1.EmbedderService/ScoreSpans',
+                request_serializer=palimpsest_dot_embedder_dot_v1_dot_embedder__pb2.ScoreSpansRequest.SerializeToString,
+                response_deserializer=palimpsest_dot_embedder_dot_v1_dot_embedder__pb2.ScoreSpansResponse.FromString,
+                _registered_method=True)
 
 
 class EmbedderServiceServicer:
-    """Turns text into vectors.
+    """Turns text into vectors, and says which stretches of a text state a fact.
     """
 
     def Embed(self, request, context):
@@ -92,6 +97,15 @@ class EmbedderServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ScoreSpans(self, request, context):
+        """Scores stretches of up to 64 texts: how likely each states a fact worth keeping, and of which kind.
+        Always by the bundled network, whatever model embeds. Errors: INVALID_FIELD; DEPENDENCY_DOWN when the
+        network cannot be loaded or fails.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_EmbedderServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -115,6 +129,11 @@ def add_EmbedderServiceServicer_to_server(servicer, server):
                     request_deserializer=palimpsest_dot_embedder_dot_v1_dot_embedder__pb2.CountTokensRequest.FromString,
                     response_serializer=palimpsest_dot_embedder_dot_v1_dot_embedder__pb2.CountTokensResponse.SerializeToString,
             ),
+            'ScoreSpans': grpc.unary_unary_rpc_method_handler(
+                    servicer.ScoreSpans,
+                    request_deserializer=palimpsest_dot_embedder_dot_v1_dot_embedder__pb2.ScoreSpansRequest.FromString,
+                    response_serializer=palimpsest_dot_embedder_dot_v1_dot_embedder__pb2.ScoreSpansResponse.SerializeToString,
+            ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
             'palimpsest.embedder.v1.EmbedderService', rpc_method_handlers)
@@ -124,7 +143,7 @@ def add_EmbedderServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class EmbedderService:
-    """Turns text into vectors.
+    """Turns text into vectors, and says which stretches of a text state a fact.
     """
 
     @staticmethod
@@ -225,6 +244,33 @@ class EmbedderService:
             '/palimpsest.embedder.v1.EmbedderService/CountTokens',
             palimpsest_dot_embedder_dot_v1_dot_embedder__pb2.CountTokensRequest.SerializeToString,
             palimpsest_dot_embedder_dot_v1_dot_embedder__pb2.CountTokensResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ScoreSpans(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/palimpsest.embedder.v1.EmbedderService/ScoreSpans',
+            palimpsest_dot_embedder_dot_v1_dot_embedder__pb2.ScoreSpansRequest.SerializeToString,
+            palimpsest_dot_embedder_dot_v1_dot_embedder__pb2.ScoreSpansResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -27,7 +27,7 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class EmbedderServiceStub:
-    """Turns text into vectors."""
+    """Turns text into vectors, and says which stretches of a text state a fact."""
 
     @_typing.overload
     def __new__(cls, channel: _grpc.Channel) -> _Self: ...
@@ -46,10 +46,15 @@ class EmbedderServiceStub:
     """Counts the model's tokens of up to 256 texts. Errors: INVALID_FIELD; STATE_CONFLICT when no model
     of the revision is served here.
     """
+    ScoreSpans: _grpc.UnaryUnaryMultiCallable[_embedder_pb2.ScoreSpansRequest, _embedder_pb2.ScoreSpansResponse]
+    """Scores stretches of up to 64 texts: how likely each states a fact worth keeping, and of which kind.
+    Always by the bundled network, whatever model embeds. Errors: INVALID_FIELD; DEPENDENCY_DOWN when the
+    network cannot be loaded or fails.
+    """
 
 @_typing.type_check_only
 class EmbedderServiceAsyncStub(EmbedderServiceStub):
-    """Turns text into vectors."""
+    """Turns text into vectors, and says which stretches of a text state a fact."""
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     Embed: _aio.UnaryUnaryMultiCallable[_embedder_pb2.EmbedRequest, _embedder_pb2.EmbedResponse]  # type: ignore[assignment]
@@ -65,9 +70,14 @@ class EmbedderServiceAsyncStub(EmbedderServiceStub):
     """Counts the model's tokens of up to 256 texts. Errors: INVALID_FIELD; STATE_CONFLICT when no model
     of the revision is served here.
     """
+    ScoreSpans: _aio.UnaryUnaryMultiCallable[_embedder_pb2.ScoreSpansRequest, _embedder_pb2.ScoreSpansResponse]  # type: ignore[assignment]
+    """Scores stretches of up to 64 texts: how likely each states a fact worth keeping, and of which kind.
+    Always by the bundled network, whatever model embeds. Errors: INVALID_FIELD; DEPENDENCY_DOWN when the
+    network cannot be loaded or fails.
+    """
 
 class EmbedderServiceServicer(metaclass=_abc_1.ABCMeta):
-    """Turns text into vectors."""
+    """Turns text into vectors, and says which stretches of a text state a fact."""
 
     @_abc_1.abstractmethod
     def Embed(
@@ -104,6 +114,17 @@ class EmbedderServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_embedder_pb2.CountTokensResponse, _abc.Awaitable[_embedder_pb2.CountTokensResponse]]:
         """Counts the model's tokens of up to 256 texts. Errors: INVALID_FIELD; STATE_CONFLICT when no model
         of the revision is served here.
+        """
+
+    @_abc_1.abstractmethod
+    def ScoreSpans(
+        self,
+        request: _embedder_pb2.ScoreSpansRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_embedder_pb2.ScoreSpansResponse, _abc.Awaitable[_embedder_pb2.ScoreSpansResponse]]:
+        """Scores stretches of up to 64 texts: how likely each states a fact worth keeping, and of which kind.
+        Always by the bundled network, whatever model embeds. Errors: INVALID_FIELD; DEPENDENCY_DOWN when the
+        network cannot be loaded or fails.
         """
 
 def add_EmbedderServiceServicer_to_server(servicer: EmbedderServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

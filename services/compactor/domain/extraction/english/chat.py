@@ -289,6 +289,12 @@ def is_english(sentence: str) -> bool:
     return len(_ENGLISH.findall(sentence)) >= len(_FOREIGN.findall(sentence))
 
 
+def reads_as_english(text: str) -> bool:
+    """Whether a message is in English: in doubt if it has no letter that English lacks."""
+    english, foreign = len(_ENGLISH.findall(text)), len(_FOREIGN.findall(text))
+    return english > foreign or (english == foreign and text.isascii())
+
+
 def is_foreign(sentence: str) -> bool:
     """Whether it may be German, French or Spanish: with a small word of theirs, or hardly one of English."""
     return bool(_FOREIGN.search(sentence)) or len(_PLAINLY.findall(sentence)) < SURELY_ENGLISH

@@ -1,0 +1,262 @@
+"""What a message may state, to be scored and chosen from (SPEC J-8). Pure.
+
+passages(turn) -> list[Passage]                     what may be stated, and where
+chosen(passages, scores) -> list[Fact]              what is, each thing once
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from services.compactor.domain.extraction.english.chat import reads_as_english
+from services.compactor.domain.extraction.facts import MOST_FACTS, MOST_NAME, MOST_TEXT, Category, Fact, Turn
+from services.compactor.domain.extraction.grammar import USER, extract, fits
+from services.compactor.domain.extraction.reading.people import people_of
+from services.compactor.domain.extraction.reading.spans import Form, Token, masked, spans, tokens
+from services.compactor.domain.extraction.reading.statements import facts, kind_of, recast, stated
+from services.compactor.domain.extraction.subjects import author_of, relation_fact
+from services.compactor.domain.extraction.text import states_nothing, visible
+
+NAME = "reader-1"
+"""The engine's name; another number when the same text may give other facts."""
+LEAST = 0.8
+"""How likely a fact has to be that is kept; chosen on labelled turns (docs/derived-memory.md)."""
+PLAINER = 0.1
+"""By which the grammar's wording is preferred to another that tells the same: its facts have slots."""
+CATEGORIES = tuple(Category)
+"""In the order in which the network names them."""
+FOUND = 1
+"""Support of what the grammar found: this and the place of its category."""
+ALSO_FOUND = 11
+"""Support of a stretch of which the grammar said much the same."""
+ALIKE = 0.6
+"""The part of the fewer words that two statements about the same share when they say the same."""
+MOST_STRETCH = 40
+"""Words within which those of a fact are looked for."""
+LENGTH_COSTS = 0.08
+"""What a word more costs, measured in found words, when a fact's place is looked for."""
+OVERLAP = 0.5
+"""The part of the shorter stretch that two share when they tell of the same thing."""
+_WORD = re.compile(r"[^\W_]+")
+_UNSPACED = re.compile(r"[\u3005\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """A stretch of a text, from character `start` to before `end`, and what it states if it states something:
+    the fact of each kind (statements.KINDS). `support` is what the grammar has to do with it."""
+
+    start: int
+    end: int
+    form: Form
+    asked: bool
+    support: int
+    facts: tuple[Fact, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Score:
+    """How likely a passage states the fact of each kind, and of which category it is then; both 0 to 1."""
+
+    kinds: tuple[float, ...]
+    categories: tuple[float, ...]
+
+
+UNREAD = Score(kinds=(0.0,) * 4, categories=(1 / 9,) * 9)
+"""Of a passage that was not scored."""
+
+
+def is_scored(turn: Turn) -> bool:
+    """Whether it is in English: in other languages the grammar is more often right than the network."""
+    text = masked(turn.text[:MOST_TEXT])
+    return not _UNSPACED.search(text) and reads_as_english(text)
+
+
+def passages(turn: Turn) -> list[Passage]:
+    """Those of a message in English, in the order of their beginnings."""
+    text = masked(turn.text[:MOST_TEXT])
+    found = tokens(text)
+    told = [passage for fact in extract(turn) if (passage := _placed(fact, found))]
+    if states_nothing(turn.text):
+        return told
+    name = " ".join(visible(turn.author).split())[:MOST_NAME]
+    people = people_of(text, author_of(name, owner=turn.owner, unnamed=USER))
+    made = [
+        Passage(
+            start=relation.start,
+            end=relation.end,
+            form=Form.RELATION,
+            asked=False,
+            support=0,
+            facts=(relation_fact(people.author, relation.noun, relation.name),),
+        )
+        for relation in people.relations
+    ]
+    said = turn.said.date()
+    for span in spans(found, text):
+        statement = stated(span, found, text, people)
+        if statement is None:
+            continue
+        made.append(
+            Passage(
+                start=found[span.first].start,
+                end=found[span.last - 1].end,
+                form=span.form,
+                asked=span.asked,
+                support=0,
+                facts=tuple(facts(statement, said)),
+            )
+        )
+    supported = [_supported(passage, told) for passage in made]
+    return sorted([*supported, *told], key=lambda one: (one.start, one.end, one.form))
+
+
+def chosen(found: Sequence[Passage], scores: Iterable[Score], least: float) -> list[Fact]:
+    """The facts that are at least so likely, of several that tell the same the likeliest; in their order."""
+    ranked = sorted(
+        (
+            (*_best(passage, score), place)
+            for place, (passage, score) in enumerate(zip(found, scores, strict=True))
+        ),
+        key=lambda one: (-one[0] - PLAINER * (found[one[2]].form is Form.GRAMMAR), one[2]),
+    )
+    likely = [(found[place], fact) for likely, fact, place in ranked if likely >= least and fits(fact)]
+    taken: list[tuple[Passage, Fact]] = []
+    for passage, fact in likely:
+        if len(taken) == MOST_FACTS:
+            break
+        if not _tells_two(passage, fact, likely) and not any(_same(passage, fact, *one) for one in taken):
+            taken.append((passage, fact))
+    told = {fact.key: fact for _, fact in sorted(taken, key=lambda one: (one[0].start, one[0].end))}
+    return list(told.values())
+
+
+def _best(passage: Passage, score: Score) -> tuple[float, Fact]:
+    """The likeliest kind and its fact, of its likeliest category."""
+    kind = max(range(len(passage.facts)), key=score.kinds.__getitem__)
+    fact = passage.facts[kind]
+    if passage.form is Form.RELATION:
+        return sum(score.kinds), fact
+    if kind == 0 and passage.form is not Form.GRAMMAR:
+        lasting = [place for place, one in enumerate(CATEGORIES) if one not in _PASSING]
+        category = CATEGORIES[max(lasting, key=score.categories.__getitem__)]
+        key = fact.key.replace(f".{fact.category.value}.", f".{category.value}.", 1)
+        fact = replace(fact, category=category, key=key)
+    return score.kinds[kind], fact
+
+
+_ASIDE = frozenset({Form.ORIGIN, Form.AGED})
+"""What a statement tells on the way, beside what it is about."""
+_OF_OTHERS = _ASIDE | {Form.RELATION}
+_PASSING = frozenset({Category.EVENT, Category.TASK, Category.INSTRUCTION, Category.RELATIONSHIP})
+"""What a lasting statement is not."""
+
+
+def _tells_two(passage: Passage, fact: Fact, likely: Sequence[tuple[Passage, Fact]]) -> bool:
+    """Whether two others within it tell what it tells: then these count."""
+    if passage.form in _OF_OTHERS:
+        return False
+    inside: list[tuple[Passage, Fact]] = []
+    for other, told in likely:
+        within = passage.start <= other.start and other.end <= passage.end and other.form not in _OF_OTHERS
+        smaller = other.end - other.start < passage.end - passage.start
+        words = _words(told.predicate)
+        part = len(words & _words(fact.predicate)) >= ALIKE * len(words)
+        apart = not any(_overlap(other, one) or _words(done.predicate) & words for one, done in inside)
+        if within and smaller and part and apart:
+            inside.append((other, told))
+    return len(inside) > 1
+
+
+def _overlap(one: Passage, other: Passage) -> bool:
+    return min(one.end, other.end) > max(one.start, other.start)
+
+
+def _same(passage: Passage, fact: Fact, other: Passage, told: Fact) -> bool:
+    """Whether the two tell of the same thing."""
+    mine, theirs = _words(fact.predicate), _words(told.predicate)
+    alike = bool(mine and theirs) and len(mine & theirs) >= ALIKE * min(len(mine), len(theirs))
+    if (fact.category is Category.RELATIONSHIP) is not (told.category is Category.RELATIONSHIP):
+        return alike
+    if (passage.form in _ASIDE) is not (other.form in _ASIDE):
+        return bool(mine and theirs) and len(mine & theirs) >= ALIKE * max(len(mine), len(theirs))
+    shared = min(passage.end, other.end) - max(passage.start, other.start)
+    shorter = min(passage.end - passage.start, other.end - other.start)
+    return shared > OVERLAP * shorter or (alike and bool(_names(fact) & _names(told)))
+
+
+def _supported(passage: Passage, told: Sequence[Passage]) -> Passage:
+    """With the slot of what the grammar found, where that says much the same."""
+    mine = _words(passage.facts[0].predicate)
+    for other in told:
+        fact = other.facts[0]
+        theirs = _words(fact.predicate)
+        if (
+            mine
+            and theirs
+            and len(mine & theirs) >= ALIKE * min(len(mine), len(theirs))
+            and _names(passage.facts[0]) & _names(fact)
+        ):
+            kind = kind_of(CATEGORIES[other.support - FOUND])
+            variants = list(passage.facts)
+            if kind < len(variants):
+                variants[kind] = replace(variants[kind], key=other.facts[kind].key)
+            passage = replace(passage, support=ALSO_FOUND + other.support - FOUND, facts=tuple(variants))
+    return passage
+
+
+def _placed(fact: Fact, found: Sequence[Token]) -> Passage | None:
+    """Where the words of a fact of the grammar stand: most of them within the fewest."""
+    wanted = _words(fact.predicate) or _words(fact.value)
+    places = [(place, hit) for place, token in enumerate(found) if (hit := _words(token.text) & wanted)]
+    best: tuple[float, int, int] | None = None
+    for at, (first, _) in enumerate(places):
+        seen: set[str] = set()
+        for last, hit in places[at:]:
+            if last - first >= MOST_STRETCH:
+                break
+            seen |= hit
+            worth = len(seen) - LENGTH_COSTS * (last - first + 1)
+            if best is None or worth > best[0]:
+                best = worth, first, last
+    if best is None:
+        return None
+    variants = recast(fact)
+    return Passage(
+        start=found[best[1]].start,
+        end=found[best[2]].end,
+        form=Form.GRAMMAR,
+        asked=False,
+        support=FOUND + CATEGORIES.index(fact.category),
+        facts=tuple(variants),
+    )
+
+
+def _names(fact: Fact) -> set[str]:
+    """What its subject is called, with and without whose it is."""
+    return {part.strip().casefold() for part in re.split(r"[()]", fact.subject) if part.strip()}
+
+
+def _words(text: str) -> set[str]:
+    """Its words without endings; of scripts without spaces, its characters."""
+    folded = text.casefold()
+    spaced = _WORD.findall(_UNSPACED.sub(" ", folded))
+    return {_stem(word) for word in spaced if word not in _LIGHT} | set(_UNSPACED.findall(folded))
+
+
+def _stem(word: str) -> str:
+    for ending in ("ing", "ied", "ies", "ed", "es", "s", "e", "y"):
+        if len(word) > len(ending) + 2 and word.endswith(ending):
+            return word[: -len(ending)]
+    return word
+
+
+_LIGHT_WORDS = """
+    a al also always am an and are as at be been by called d das de der did die do does du ein eine el en er
+    es est et for from had has have he her his i il im in is ist it its la le les mit my need needs now of on
+    our s she the their they to un una und une was we were who with y
+"""
+_LIGHT = frozenset(_LIGHT_WORDS.split())
+"""Words that tell no two statements apart."""
