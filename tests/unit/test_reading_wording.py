@@ -74,3 +74,17 @@ def test_a_day_with_a_name_of_its_own_is_not_the_next_weekday() -> None:
 def test_what_the_grammar_also_found_has_its_slot() -> None:
     turn = Turn(author="Kim", text="I live in Oslo.", said=datetime(2024, 5, 8, tzinfo=UTC))
     assert {one.facts[0].key for one in passages(turn) if one.form is Form.SPEAKER} == {"user.home"}
+
+
+def test_who_somebody_is_keeps_the_key_of_a_relation() -> None:
+    text = "I live in Graz with my husband Tom."
+    turn = Turn(author="Kim", text=text, said=datetime(2024, 5, 8, tzinfo=UTC))
+    keys = {one.facts[0].key for one in passages(turn) if one.form is Form.RELATION}
+    assert keys == {"user.husband.name"}
+
+
+def test_what_who_adds_is_of_whom_was_named_last() -> None:
+    text = "I live in Graz with my husband Tom, who teaches chemistry."
+    found = stated(text, Form.GRAMMAR)
+    assert "Tom (Kim's husband) teaches chemistry" in found
+    assert "Kim teaches chemistry" not in found

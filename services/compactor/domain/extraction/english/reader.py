@@ -188,6 +188,8 @@ def _of_sentence(sentence: str, people: People, said: date, sure: bool) -> Itera
             yield from _alike(again["rest"], people.last, people, denied="not" in (again["how"] or ""))
             continue
         clause = by_then(clause, people.last)
+        if place and f", who {part}" in sentence and (named_last := _last_named(before, people)):
+            carried = named_last
         if place == 0 and carried:
             whole = f"{carried} {clause[0].lower()}{clause[1:]}"
         else:
@@ -210,6 +212,11 @@ def _of_sentence(sentence: str, people: People, said: date, sure: bool) -> Itera
         yield from mentioned(clause, people)
         yield from (known for fact in facts if (known := resolved(fact, people, sentence)))
         noted(clause, people)
+
+
+def _last_named(clause: str, people: People) -> str:
+    """Whom a clause names at its end, and what is added with "who" is about."""
+    return next((name for name in people.by_name if clause.endswith(f" {name}")), "")
 
 
 def _whole(sentence: str, own: Clause, people: People) -> list[Fact]:

@@ -33,6 +33,8 @@ ALSO_FOUND = 11
 """Support of a stretch of which the grammar said much the same."""
 ALIKE = 0.6
 """The part of the fewer words that two statements about the same share when they say the same."""
+SAME_SLOT = 0.5
+"""The part of all their words that two statements share when they fill one slot."""
 MOST_STRETCH = 40
 """Words within which those of a fact are looked for."""
 LENGTH_COSTS = 0.08
@@ -179,7 +181,7 @@ def _same(passage: Passage, fact: Fact, other: Passage, told: Fact) -> bool:
     mine, theirs = _words(fact.predicate), _words(told.predicate)
     alike = bool(mine and theirs) and len(mine & theirs) >= ALIKE * min(len(mine), len(theirs))
     if (fact.category is Category.RELATIONSHIP) is not (told.category is Category.RELATIONSHIP):
-        return alike
+        return bool(mine and theirs) and len(mine & theirs) >= ALIKE * max(len(mine), len(theirs))
     if (passage.form in _ASIDE) is not (other.form in _ASIDE):
         return bool(mine and theirs) and len(mine & theirs) >= ALIKE * max(len(mine), len(theirs))
     shared = min(passage.end, other.end) - max(passage.start, other.start)
@@ -188,23 +190,22 @@ def _same(passage: Passage, fact: Fact, other: Passage, told: Fact) -> bool:
 
 
 def _supported(passage: Passage, told: Sequence[Passage]) -> Passage:
-    """With the slot of what the grammar found, where that says much the same."""
+    """With what the grammar found of it, and the slot of that where it says the same."""
     mine = _words(passage.facts[0].predicate)
-    for other in told:
-        fact = other.facts[0]
-        theirs = _words(fact.predicate)
-        if (
-            mine
-            and theirs
-            and len(mine & theirs) >= ALIKE * min(len(mine), len(theirs))
-            and _names(passage.facts[0]) & _names(fact)
-        ):
-            kind = kind_of(CATEGORIES[other.support - FOUND])
-            variants = list(passage.facts)
-            if kind < len(variants):
-                variants[kind] = replace(variants[kind], key=other.facts[kind].key)
-            passage = replace(passage, support=ALSO_FOUND + other.support - FOUND, facts=tuple(variants))
-    return passage
+    alike = [
+        (len(mine & theirs) / len(mine | theirs), other)
+        for other in told
+        if (theirs := _words(other.facts[0].predicate))
+        and len(mine & theirs) >= ALIKE * min(len(mine), len(theirs)) > 0
+        and _names(passage.facts[0]) & _names(other.facts[0])
+    ]
+    if not alike:
+        return passage
+    nearness, other = max(alike, key=lambda one: one[0])
+    kind, variants = kind_of(CATEGORIES[other.support - FOUND]), list(passage.facts)
+    if nearness >= SAME_SLOT and passage.form not in _OF_OTHERS:
+        variants[kind] = replace(variants[kind], key=other.facts[kind].key)
+    return replace(passage, support=ALSO_FOUND + other.support - FOUND, facts=tuple(variants))
 
 
 def _placed(fact: Fact, found: Sequence[Token]) -> Passage | None:
