@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from palimpsest.embedder.v1 import embedder_pb2 as pb
 
-from services.compactor.adapters.reader import AT_ONCE, Reader
+from services.compactor.adapters.reader import TURNS_AT_ONCE, Reader
 from services.compactor.app.engines import About
 from services.compactor.app.extracting import Extracted
 from services.compactor.domain.extraction.facts import Turn
@@ -124,7 +124,7 @@ async def test_a_stretch_is_sent_as_it_stands_in_its_part_of_the_text() -> None:
 async def test_a_few_parts_are_sent_at_once() -> None:
     stub = only(*(f"I qwv Ann{n}" for n in range(40)))
     told = await read(stub, *(f"I qwv Ann{n}" for n in range(40)))
-    assert [len(asked.texts) for asked in stub.asked] == [AT_ONCE, AT_ONCE, 40 - 2 * AT_ONCE]
+    assert [len(asked.texts) for asked in stub.asked] == [TURNS_AT_ONCE] * 5
     assert values(told) == [[f"Kim qwv Ann{n}"] for n in range(40)]
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from services.compactor.domain.extraction.facts import MOST_FACTS, Category, Fact
-from services.compactor.domain.extraction.reading.passages import CATEGORIES, UNREAD, Passage, Score, chosen
+from services.compactor.domain.extraction.reading.passages import CATEGORIES, Passage, Score, chosen, unread
 from services.compactor.domain.extraction.reading.spans import Form
 from services.compactor.domain.extraction.reading.statements import KINDS
 from services.compactor.domain.extraction.subjects import slug
@@ -64,7 +64,7 @@ def kept(*scored: tuple[Passage, float]) -> list[str]:
 def test_what_is_less_likely_than_the_bound_is_no_fact() -> None:
     tea, oslo = passage(0, 10, "loves tea"), passage(20, 30, "lives in Oslo")
     assert kept((tea, LEAST), (oslo, LEAST - 0.01)) == ["loves tea"]
-    assert chosen([tea], [UNREAD], LEAST) == []
+    assert chosen([tea], [unread(tea)], LEAST) == []
 
 
 @pytest.mark.parametrize(("short", "long"), [(0.9, 0.8), (0.8, 0.9)])
@@ -154,7 +154,7 @@ def test_who_somebody_is_stands_beside_a_statement() -> None:
 
 
 def test_who_somebody_is_is_as_likely_as_all_kinds_together() -> None:
-    shared = Score(kinds=(0.2, 0.2, 0.2, 0.0), categories=UNREAD.categories)
+    shared = Score(kinds=(0.2, 0.2, 0.2, 0.0), categories=unread(WHOLE).categories)
     assert [one.category for one in chosen([relation(0, 9, "Ann")], [shared], LEAST)] == [
         Category.RELATIONSHIP
     ]

@@ -88,3 +88,48 @@ def test_what_who_adds_is_of_whom_was_named_last() -> None:
     found = stated(text, Form.GRAMMAR)
     assert "Tom (Kim's husband) teaches chemistry" in found
     assert "Kim teaches chemistry" not in found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'My brother loves "Dune", is a nurse and has two kids.',
+        "My brother works for Acme Inc. and is allergic to nuts.",
+        "My brother\nis allergic to nuts",
+        'Bob wrote: "I am a nurse. I am allergic to nuts.',
+        "said: \u201cI live in Paris.\n\nI am a nurse.",
+        "Here it is: ```I am a nurse. I am allergic to nuts",
+        "Ann: I am a nurse and allergic to nuts",
+        "My landlord texted: I am a nurse.",
+    ],
+)
+def test_what_is_somebody_elses_is_not_stated_of_the_author(text: str) -> None:
+    forms = [form for form in Form if form is not Form.GRAMMAR]
+    assert not any("Kim is a nurse" in one or "Kim is allergic" in one for one in stated(text, *forms))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "My sister visited Oslo and lives in Leeds.",
+        "My brother and his wife Ann live in Leeds.",
+        "My sister moved to Leeds. The new cafe round the corner is great, its name is Luna.",
+    ],
+)
+def test_nobody_is_given_a_relative_that_was_not_named(text: str) -> None:
+    assert stated(text, Form.RELATION) == set()
+
+
+def test_two_long_statements_have_keys_of_their_own() -> None:
+    text = "I see my GP every Monday before work at the clinic in {}."
+    keys = [
+        {
+            one.facts[0].key
+            for one in passages(
+                Turn(author="Kim", text=text.format(place), said=datetime(2024, 5, 8, tzinfo=UTC))
+            )
+        }
+        for place in ("Leeds", "York")
+    ]
+    assert all(any("york" in key or "leeds" in key or "-" in key for key in some) for some in keys)
+    assert keys[0] != keys[1]

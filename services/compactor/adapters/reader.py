@@ -16,15 +16,17 @@ from services.compactor.domain.extraction.grammar import extract
 from services.compactor.domain.extraction.reading.passages import (
     LEAST,
     NAME,
-    UNREAD,
     Passage,
     Score,
     chosen,
     is_scored,
     passages,
+    unread,
 )
 from services.compactor.domain.extraction.reading.windows import Window, windows
 
+TURNS_AT_ONCE: Final = 8
+"""Turns whose passages are held at a time."""
 AT_ONCE: Final = 16
 """Windows of one call: the Embedder serves others in between."""
 
@@ -47,8 +49,14 @@ class Reader:
 
     async def extract(self, _about: About, turns: Sequence[Turn]) -> Extracted:
         """See Extractor."""
+        facts: list[Sequence[Fact]] = []
+        for begin in range(0, len(turns), TURNS_AT_ONCE):
+            facts += await self._read(turns[begin : begin + TURNS_AT_ONCE])
+        return Extracted(facts=facts, engine=NAME if turns else "")
+
+    async def _read(self, turns: Sequence[Turn]) -> list[list[Fact]]:
         heard = await asyncio.to_thread(_heard, turns)
-        scores: list[list[Score]] = [[UNREAD] * len(one.passages) for one in heard]
+        scores = [[unread(passage) for passage in one.passages] for one in heard]
         for part in _parts([(turn, window) for turn, one in enumerate(heard) for window in one.windows]):
             request = embedder_pb2.ScoreSpansRequest(
                 texts=[_spanned(heard[turn].passages, window) for turn, window in part]
@@ -57,8 +65,7 @@ class Reader:
             for (turn, window), told in zip(part, answer.texts, strict=True):
                 for place, one in zip(window.passages, told.scores, strict=True):
                     scores[turn][place] = Score(kinds=tuple(one.kinds), categories=tuple(one.categories))
-        facts = await asyncio.to_thread(_chosen, heard, scores)
-        return Extracted(facts=facts, engine=NAME if turns else "")
+        return await asyncio.to_thread(_chosen, heard, scores)
 
 
 def _heard(turns: Sequence[Turn]) -> list[_Heard]:

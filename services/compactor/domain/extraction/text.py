@@ -233,6 +233,11 @@ def own_words(text: str) -> list[str]:
     return list(islice(meant, MOST_SENTENCES))
 
 
+def is_foreign_sentence(sentence: str) -> bool:
+    """Whether it holds a mark of quotation, what was hidden, a laugh, a field or an address."""
+    return "\0" in sentence or any(veto.search(sentence) for veto in (_QUOTE_MARKS, _LAUGHED, _TOLD))
+
+
 def states_nothing(text: str) -> bool:
     """Whether a message asks for work on a text, invents, jokes, or is a form."""
     own = _own(text[:MOST_TEXT])

@@ -15,7 +15,7 @@ from services.compactor.domain.extraction.facts import MOST_FACTS, MOST_NAME, MO
 from services.compactor.domain.extraction.grammar import USER, extract, fits
 from services.compactor.domain.extraction.reading.people import people_of
 from services.compactor.domain.extraction.reading.spans import Form, Token, masked, spans, tokens
-from services.compactor.domain.extraction.reading.statements import facts, kind_of, recast, stated
+from services.compactor.domain.extraction.reading.statements import KINDS, facts, kind_of, recast, stated
 from services.compactor.domain.extraction.subjects import author_of, relation_fact
 from services.compactor.domain.extraction.text import states_nothing, visible
 
@@ -66,8 +66,13 @@ class Score:
     categories: tuple[float, ...]
 
 
-UNREAD = Score(kinds=(0.0,) * 4, categories=(1 / 9,) * 9)
-"""Of a passage that was not scored."""
+def unread(passage: Passage) -> Score:
+    """Of a passage that was not scored: what the grammar found counts all the same."""
+    own = kind_of(CATEGORIES[passage.support - FOUND]) if passage.form is Form.GRAMMAR else None
+    return Score(
+        kinds=tuple(float(kind == own) for kind in range(len(KINDS))),
+        categories=(1 / len(CATEGORIES),) * len(CATEGORIES),
+    )
 
 
 def is_scored(turn: Turn) -> bool:

@@ -12,13 +12,15 @@ from services.compactor.domain.extraction.subjects import relative_of, slug
 
 MOST_PEOPLE = 50
 """Of one message."""
+CLOSE_BY = 80
+"""Characters between whom "his name is" is about and these words."""
 NEAR = 1000
 """Characters before a pronoun in which whom it means is looked for."""
 _TITLE = (
     r"(?:(?:Dr|Mrs|Mr|Ms|Miss|Prof|Professor|Sister|Father|Brother|Pastor|Coach|Old|old|Auntie|Aunt|Uncle"
     r"|Señora|Señor|Frau|Herr|Madame|Lady|Sir|Captain)\.? )?"
 )
-NAME = rf"{_TITLE}[A-ZÀ-ÖØ-ÞĀ-ŽȘȚİŞĆČŠŽŁŚ][\w’'-]*[^\W_](?: (?:van|von|de|da|di|al) [A-Z][\w-]+)?"
+NAME = rf"{_TITLE}[A-ZÀ-ÖØ-ÞĀ-ŽȘȚİŞĆČŠŽŁŚ][\w’'-]{{0,40}}[^\W_](?: (?:van|von|de|da|di|al) [A-Z][\w-]+)?"
 """A name in capitals; of several words only the first, but after a title."""
 _RELATED = rf"(?:[a-zà-ÿ'-]+\s+){{0,3}}?(?i:{words.RELATIONS})"
 _NAMED = re.compile(
@@ -31,10 +33,10 @@ _SMALL = re.compile(
 )
 """A name in small letters: "my sis kinga is ..."."""
 _ANY_NOUN = re.compile(rf"\b(?i:my|our)\s+((?:[a-zà-ÿ-]+\s+){{0,2}}?[a-zà-ÿ-]+)\s+({NAME})(?=[ ,.!?']|$)")
-_IS_MINE = re.compile(rf"\b({NAME})\s*(?:,|\(|is|was|'s|[-–])\s*(?i:my|our)\s+({_RELATED})\b")
+_IS_MINE = re.compile(rf"(?<![\w'’-])({NAME})\s*(?:,|\(|is|was|'s|[-–])\s*(?i:my|our)\s+({_RELATED})\b")
 _CALLED = re.compile(
-    rf"\b(?:(?i:his|her|its|their)\s+name(?:'s|s|\s+is|\s+was)"
-    rf"|(?i:he|she|it|they)(?:'s|s|\s+is|\s+was|\s+are|'re)\s+(?:called|named))\s+({NAME})"
+    rf"\b(?:(?i:his|her|their)\s+name(?:'s|s|\s+is|\s+was)"
+    rf"|(?i:he|she|they)(?:'s|s|\s+is|\s+was|\s+are|'re)\s+(?:called|named))\s+({NAME})"
 )
 _RELATION = re.compile(rf"(?i)\b(?:my|our)\s+((?:[a-z'-]+\s+){{0,2}}?(?:{words.RELATIONS}))(?=s?\b)")
 _SPOKEN_OF = re.compile(
@@ -44,6 +46,11 @@ _SPOKEN_OF = re.compile(
 _NO_NOUN_END = words.VERBS | words.ADVERBS | words.PAST | {
     "with", "in", "at", "to", "from", "of", "for", "on", "and", "is", "was"
 }  # fmt: skip
+
+_NO_RELATION = words.FINITE | {"and", "or", "his", "her", "their", "the", "a", "an"}
+"""What a noun that says who somebody is does not hold."""
+_OTHERS = frozenset({"late", "ex", "former", "best", "first", "second", "old"})
+"""Who is called "my late wife" need not be "my wife"."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,17 +74,14 @@ class People:
 
     def relative(self, noun: str) -> Subject:
         """A relative, by the name that the message gives them."""
-        name = next((one.name for one in self.relations if one.noun == noun), "")
-        if not name:
-            name = next(
-                (
-                    one.name
-                    for one in reversed(self.relations)
-                    if one.noun.endswith(f" {noun}") or noun.endswith(f" {one.noun}")
-                ),
-                "",
-            )
-        return relative_of(self.author, noun, name)
+        exact = {one.name for one in self.relations if one.noun == noun}
+        longer = {
+            one.name
+            for one in self.relations
+            if one.noun.endswith(f" {noun}") and one.noun.split()[0] not in _OTHERS
+        }
+        fitting = exact or longer
+        return relative_of(self.author, noun, fitting.pop() if len(fitting) == 1 else "")
 
     def named(self, name: str) -> Subject:
         """Somebody called by their name."""
@@ -97,7 +101,7 @@ def people_of(text: str, author: Subject) -> People:
         _add(people, match[2], match[1], match.start(), match.end())
     for match in _CALLED.finditer(text):
         before = list(_RELATION.finditer(text, 0, match.start()))
-        if before:
+        if before and match.start() - before[-1].end() <= CLOSE_BY:
             _add(people, before[-1][1], match[1], before[-1].start(), match.end())
     for match in _SMALL.finditer(text):
         if _is_small_name(match[2], (match[3] or "").lower()):
@@ -149,6 +153,8 @@ def _is_small_name(word: str, following: str) -> bool:
 def _add(people: People, noun: str, name: str, start: int, end: int) -> None:
     name = clean(name)
     if not noun or "'s " in noun or len(people.relations) == MOST_PEOPLE:
+        return
+    if any(word in _NO_RELATION or word.endswith("ed") for word in noun.lower().split()):
         return
     if name in people.nouns or name == people.author.name:
         return

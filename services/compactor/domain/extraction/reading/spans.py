@@ -7,6 +7,7 @@ spans(tokens(text), text) -> list[Span]
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
@@ -26,6 +27,15 @@ HIDDEN = "\0"
 """Stands at each place of what is not the author's own."""
 _TOKEN = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*(?:\.\d+)?|\S")
 _TITLES = frozenset({"mr", "mrs", "ms", "dr", "st", "prof", "no", "vs", "e.g", "approx", "sgt", "capt"})
+_OPEN = re.compile(r"(?:```|[\"“„«「『]).*\Z", re.DOTALL)
+"""A quotation or code without an end."""
+_SOMEBODY_SAID = re.compile(
+    r"\W*(?:\[[^\]]*\]\s*)?(?:(?!(?:Update|Context|Background|Note|Question|Also|Info|Intro|News|Problem|Fact"
+    r"|Reminder|Edit|Confession|Situation|Summary)\b)[A-Z][a-z]+(?:, \d\d?:\d\d)?"
+    r"|[^:]{0,40}\b(?:said|says|wrote|writes|texted|messaged|from|letter|song|lyrics|quote|poem)\b[^:]{0,30})"
+    r":\s*(?:I|I'm|my|My|we|We|our|Our)\b"
+)
+"""What stands after somebody's name and a colon is theirs."""
 _BOUNDARY = frozenset(",;:-()—–")
 _PICTURES = 0x2600
 """From here on a single character is a picture, which ends a sentence."""
@@ -96,7 +106,8 @@ class Span:
 def masked(text: str) -> str:
     """The text with the same places, HIDDEN wherever it is somebody else's: quoted, pasted, fenced, code."""
     plain = text.translate(_PLAIN)
-    for foreign in own.FOREIGN:
+    plain = "".join(" " if c not in "\n\t" and unicodedata.category(c)[0] == "C" else c for c in plain)
+    for foreign in (*own.FOREIGN, _OPEN):
         plain = foreign.sub(lambda match: re.sub(r"[^\n]", HIDDEN, match.group()), plain)
     return plain
 
@@ -110,7 +121,12 @@ def spans(found: Sequence[Token], text: str) -> list[Span]:
     """The stretches of a masked text, of its sentences that are no longer than a plain statement is."""
     made: list[Span] = []
     for first, last, asked in islice(_sentences(found, text), MOST_SENTENCES):
-        if found[last - 1].end - found[first].start <= MOST_SENTENCE:
+        said = text[found[first].start : found[last - 1].end]
+        if (
+            len(said) <= MOST_SENTENCE
+            and not own.is_foreign_sentence(said)
+            and not _SOMEBODY_SAID.match(said)
+        ):
             made += islice(_of(found, first, last, asked), MOST_SPANS)
     return made[:MOST_OF_TEXT]
 
@@ -120,7 +136,7 @@ def _sentences(found: Sequence[Token], text: str) -> Iterator[tuple[int, int, bo
     begin = 0
     for place, token in enumerate(found):
         broken = place > begin and "\n" in text[found[place - 1].end : token.start]
-        mark = token.text in ".!?…" or token.text == HIDDEN or _is_picture(token.text)
+        mark = token.text in ".!?…" or _is_picture(token.text)
         if not mark and not broken:
             continue
         if token.text == "." and place > begin and found[place - 1].low in _TITLES and place + 1 < len(found):

@@ -6,6 +6,7 @@ facts(statement, said) -> list[Fact]        the fact that it would be, of each k
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +23,7 @@ from services.compactor.domain.extraction.reading.people import (
     spoken_of_before,
 )
 from services.compactor.domain.extraction.reading.spans import Form, Span, Token
-from services.compactor.domain.extraction.subjects import noun_at, slug
+from services.compactor.domain.extraction.subjects import SLUG_WORDS, noun_at, slug
 from services.compactor.domain.extraction.text import visible
 
 KINDS = (Category.FACT, Category.EVENT, Category.TASK, Category.INSTRUCTION)
@@ -130,7 +131,10 @@ def _fact(statement: Statement, category: Category, said: date, tense: Tense) ->
 def _key(fact: Fact, prefix: str, category: Category) -> str:
     """What names it: the kind and what is said, for an event its day as well."""
     day = f"{fact.day}." if category is Category.EVENT and fact.day else ""
-    said = slug(fact.predicate.removeprefix("'s "))
+    told = fact.predicate.removeprefix("'s ")
+    said = slug(told)
+    if len(told.split()) > SLUG_WORDS:  # what a slug leaves out tells two statements apart
+        said = f"{said}-{hashlib.blake2b(told.encode('utf-8', 'replace'), digest_size=4).hexdigest()}"
     return f"{prefix}.{category.value}.{day}{said}"[:MOST_KEY]
 
 
@@ -150,13 +154,18 @@ def _stated(
     if form is Form.PRONOUN:
         match = _THEY.match(said)
         who = spoken_of_before(text, found[span.subject].start, people) if match else None
-        return _of(who, said[match.end() :], author) if match and who else None
+        if match is None or who is None:
+            return None
+        made = _of(who, said[match.end() :], author)
+        return _owned(made) if match.group().strip().lower() in words.POSSESSIVE else made
     who = _carried(span, found, text, people)
     before = found[span.subject - 2] if span.subject > span.sentence + 1 else None
     if form is Form.AGED and before and _is_named(before):
         who = people.named(before.text)
     if form in _ASIDES:
         return _of(who or author, f"{_ASIDES[form]} {said.removeprefix('from ')}", author)
+    if who is None and (first := _FIRST_WORD.match(said)) and first[2].lower() in words.THIRD:
+        return None  # "is a nurse", after somebody who is not known
     made = (
         _of(who, said, author)
         if who is not None and who is not author
@@ -217,7 +226,7 @@ def _of_own(said: str, people: People, *, somebody: bool) -> Statement | None:
     if named and clean(named[1]).lower() not in words.NO_NAMES:
         after = after[named.end() :]
         if named[1].endswith("'s"):
-            return _of(people.named(named[1]), after, author)
+            return _owned(_of(people.named(named[1]), after, author))
     if after.startswith("'s "):
         if theirs := noun_at(said, end + 3):
             whose = people.relative(noun)
@@ -242,7 +251,15 @@ def _of_somebody(said: str, people: People) -> Statement | None:
 
 def _of_name(said: str, people: People) -> Statement | None:
     match = re.match(NAME, said)
-    return _of(people.named(match.group()), said[match.end() :], people.author) if match else None
+    if match is None:
+        return None
+    made = _of(people.named(match.group()), said[match.end() :], people.author)
+    return _owned(made) if match.group().endswith("'s") else made
+
+
+def _owned(made: Statement) -> Statement:
+    """Of what is theirs: "Ann's boss is ..."."""
+    return replace(made, predicate=f"'s {made.predicate}") if made.predicate else made
 
 
 def _carried(span: Span, found: Sequence[Token], text: str, people: People) -> Subject | None:

@@ -127,3 +127,5 @@ FINITE = frozenset(map(third, VERBS)).union(
     PAST, AUXILIARY, {"is", "are", "was", "were", "has", "have", "had", "does", "do", "am"}
 )
 """Words with which a statement about somebody begins."""
+THIRD = frozenset(map(third, VERBS)) | {"is", "isn't", "has", "hasn't", "does", "doesn't"}
+"""Of these nobody is the subject who speaks of themselves."""
