@@ -46,7 +46,7 @@ from services.compactor.domain.extraction.reading.passages import (
     Passage,
     Score,
     chosen,
-    passages,
+    heard,
 )
 from services.compactor.domain.extraction.reading.spans import HIDDEN, Form, masked
 from services.compactor.domain.extraction.reading.statements import KINDS
@@ -222,7 +222,7 @@ def turns_of(file: Path) -> list[Row]:
 def found_in(row: Row) -> list[Passage]:
     """The passages of a labelled turn."""
     said = datetime.fromisoformat(row["time"].replace("Z", "+00:00"))
-    return passages(Turn(author=row["author"], text=row["text"], said=said))
+    return heard(Turn(author=row["author"], text=row["text"], said=said)).passages
 
 
 def example(row: Row, tokenizer: Tokenizer, *, read_before: bool) -> Example:

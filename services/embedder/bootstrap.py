@@ -40,7 +40,7 @@ async def build(settings: EmbedderSettings, channels: Channels | None, stack: As
     gate, collectors = _gate(settings, channels, stack)
     current = await _open(settings, settings, stack, gate)
     following = await _open(settings.next, settings, stack, gate) if settings.next is not None else None
-    reader = SpanReader(default_model_dir())
+    reader = SpanReader.of(default_model_dir())
     stack.push_async_callback(reader.close)
     servicer = EmbedderServicer(Models(current, following), reader)
 

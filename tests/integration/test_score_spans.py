@@ -20,7 +20,7 @@ from services.embedder.bootstrap import build, default_model_dir
 from services.embedder.config import EmbedderSettings
 from services.embedder.domain.spans import Span, SpannedText, SpanScore
 from services.kit.context import act_as
-from services.kit.errors import DependencyDown, PalimpsestError, Reason
+from services.kit.errors import DependencyDown, PalimpsestError, Reason, StartupError
 from services.kit.identity import Principal, Role, TokenSigner
 from services.kit.inprocess import InProcessServer
 from services.kit.metrics import Metrics
@@ -251,3 +251,8 @@ async def test_a_bad_batch_is_refused(stub: Any, texts: tuple[SpannedText, ...])
         await stub.ScoreSpans(request(*texts))
     assert caught.value.reason == Reason.INVALID_FIELD
     assert caught.value.fields[0].field.startswith("texts")
+
+
+def test_a_service_without_its_network_does_not_start(tmp_path: Path) -> None:
+    with pytest.raises(StartupError, match=READER_FILE):
+        SpanReader.of(tmp_path)

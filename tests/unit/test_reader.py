@@ -13,7 +13,7 @@ from services.compactor.adapters.reader import TURNS_AT_ONCE, Reader
 from services.compactor.app.engines import About
 from services.compactor.app.extracting import Extracted
 from services.compactor.domain.extraction.facts import Turn
-from services.compactor.domain.extraction.reading.passages import LEAST, NAME, passages
+from services.compactor.domain.extraction.reading.passages import LEAST, NAME, heard
 from services.compactor.domain.extraction.reading.spans import Form
 from services.kit.errors import DependencyDown
 from tests.unit.extracting_parts import SAID
@@ -110,7 +110,7 @@ async def test_a_stretch_is_sent_as_it_stands_in_its_part_of_the_text() -> None:
     stub = only("I met Ann59 in Oslo")
     told = await read(stub, LONG)
     [turn] = turns(LONG)
-    found = passages(turn)
+    found = heard(turn).passages
     assert [LONG[one.start : one.end] for one in found] == stub.stretches()
     sent = [one for asked in stub.asked for text in asked.texts for one in text.spans]
     assert [(one.form, one.support, one.asked) for one in sent] == [
@@ -136,3 +136,9 @@ async def test_while_the_embedder_is_down_nothing_is_read() -> None:
         await read(stub, "I live in Oslo.")
     stub.down = False
     assert values(await read(stub, "I live in Oslo.")) == [["Kim lives in Oslo"]]
+
+
+async def test_what_the_grammar_found_is_kept_where_the_network_reads_nothing() -> None:
+    """J-16: nothing found is never said for want of a score."""
+    told = await read(Scoring(lambda _: 0.0), "I live in Oslo.")
+    assert values(told) == [["Kim lives in Oslo"]]

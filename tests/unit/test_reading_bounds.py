@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from services.compactor.domain.extraction.facts import MOST_TEXT, Turn
-from services.compactor.domain.extraction.reading.passages import passages
+from services.compactor.domain.extraction.reading.passages import heard
 from services.compactor.domain.extraction.reading.spans import MOST_OF_TEXT, masked, spans, tokens
 from services.compactor.domain.extraction.reading.windows import (
     LONGEST,
@@ -43,7 +43,6 @@ def test_a_long_text_has_a_bounded_number_of_stretches(piece: str) -> None:
 
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_windows_of_a_long_text_are_within_what_is_scored_in_one_call(piece: str) -> None:
-    turn = whole(piece)
-    for window in windows(turn, passages(turn)):
+    for window in windows(heard(whole(piece))):
         assert 0 < len(window.passages) <= MOST_PASSAGES
         assert len(window.text) <= MOST_CHARACTERS + LONGEST

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from services.compactor.domain.extraction.facts import MOST_FACTS, Category, Fact, Turn
-from services.compactor.domain.extraction.reading.passages import CATEGORIES, Passage, Score, chosen, passages
+from services.compactor.domain.extraction.reading.passages import CATEGORIES, Passage, Score, chosen, heard
 from services.compactor.domain.extraction.reading.spans import Form
 from services.compactor.domain.extraction.reading.statements import KINDS, kind_of, recast
 from tests.unit.extracting_parts import SAID
@@ -25,7 +25,7 @@ NAMING = {Form.SPEAKER, Form.OWN, Form.FRONTED}
 def read(text: str, author: str = "Kim") -> list[Passage]:
     """What is found by stretches, without what the grammar adds."""
     turn = Turn(author=author, text=text, said=SAID)
-    return [one for one in passages(turn) if one.form is not Form.GRAMMAR]
+    return [one for one in heard(turn).passages if one.form is not Form.GRAMMAR]
 
 
 def told(text: str, kind: int = LASTING, author: str = "Kim") -> set[str]:
@@ -152,7 +152,7 @@ def test_nothing_is_stated_in_what_is_not_said_in_earnest(text: str) -> None:
 
 def test_what_the_grammar_found_is_a_passage_like_others_and_supports_them() -> None:
     text = "I live in Oslo. My zyx is qwv."
-    found = passages(Turn(author="Kim", text=text, said=SAID))
+    found = heard(Turn(author="Kim", text=text, said=SAID)).passages
     location = CATEGORIES.index(Category.LOCATION)
     [grammar] = [one for one in found if one.form is Form.GRAMMAR]
     assert [grammar.facts[LASTING]] == grammars(text)
@@ -174,7 +174,9 @@ def test_a_fact_of_the_grammar_stays_itself_in_its_own_kind(category: Category) 
 
 
 def test_passages_stand_in_the_order_of_the_text() -> None:
-    found = passages(Turn(author="Kim", text="My sister Ann sings. I live in Oslo, in Norway.", said=SAID))
+    found = heard(
+        Turn(author="Kim", text="My sister Ann sings. I live in Oslo, in Norway.", said=SAID)
+    ).passages
     assert [one.start for one in found] == sorted(one.start for one in found)
 
 
@@ -187,7 +189,7 @@ def test_passages_stand_in_the_order_of_the_text() -> None:
 )
 def test_what_any_text_may_state_can_be_stored(text: str, author: str, said: datetime, owner: bool) -> None:
     """S-1."""
-    found = passages(Turn(author=author, text=text, said=said, owner=owner))
+    found = heard(Turn(author=author, text=text, said=said, owner=owner)).passages
     for one in found:
         assert 0 <= one.start < one.end <= len(text)
         assert all(KEY.fullmatch(fact.key) for fact in one.facts)

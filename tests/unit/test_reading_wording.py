@@ -7,13 +7,13 @@ from datetime import UTC, date, datetime
 import pytest
 
 from services.compactor.domain.extraction.facts import Turn
-from services.compactor.domain.extraction.reading.passages import is_scored, passages
+from services.compactor.domain.extraction.reading.passages import heard
 from services.compactor.domain.extraction.reading.spans import Form
 
 
 def stated(text: str, *forms: Form) -> set[str]:
     turn = Turn(author="Kim", text=text, said=datetime(2024, 5, 8, tzinfo=UTC))
-    return {one.facts[0].value for one in passages(turn) if not forms or one.form in forms}
+    return {one.facts[0].value for one in heard(turn).passages if not forms or one.form in forms}
 
 
 @pytest.mark.parametrize(
@@ -60,26 +60,28 @@ def test_nobody_is_told_what_is_another_ones(text: str, statement: str) -> None:
     ],
 )
 def test_only_what_is_in_english_is_scored(text: str, scored: bool) -> None:
-    assert is_scored(Turn(author="Kim", text=text, said=datetime(2024, 5, 8, tzinfo=UTC))) is scored
+    found = heard(Turn(author="Kim", text=text, said=datetime(2024, 5, 8, tzinfo=UTC)))
+    assert bool(found.passages) is scored
+    assert bool(found.plain) is not scored
 
 
 def test_a_day_with_a_name_of_its_own_is_not_the_next_weekday() -> None:
     turn = Turn(author="Kim", text="gave up coffee on Ash Wednesday", said=datetime(2024, 5, 8, tzinfo=UTC))
-    days = {fact.day for one in passages(turn) for fact in one.facts}
+    days = {fact.day for one in heard(turn).passages for fact in one.facts}
     assert days == {None}
     plain = Turn(author="Kim", text="gave up coffee on Wednesday", said=datetime(2024, 5, 8, tzinfo=UTC))
-    assert date(2024, 5, 1) in {fact.day for one in passages(plain) for fact in one.facts}
+    assert date(2024, 5, 1) in {fact.day for one in heard(plain).passages for fact in one.facts}
 
 
 def test_what_the_grammar_also_found_has_its_slot() -> None:
     turn = Turn(author="Kim", text="I live in Oslo.", said=datetime(2024, 5, 8, tzinfo=UTC))
-    assert {one.facts[0].key for one in passages(turn) if one.form is Form.SPEAKER} == {"user.home"}
+    assert {one.facts[0].key for one in heard(turn).passages if one.form is Form.SPEAKER} == {"user.home"}
 
 
 def test_who_somebody_is_keeps_the_key_of_a_relation() -> None:
     text = "I live in Graz with my husband Tom."
     turn = Turn(author="Kim", text=text, said=datetime(2024, 5, 8, tzinfo=UTC))
-    keys = {one.facts[0].key for one in passages(turn) if one.form is Form.RELATION}
+    keys = {one.facts[0].key for one in heard(turn).passages if one.form is Form.RELATION}
     assert keys == {"user.husband.name"}
 
 
@@ -125,9 +127,9 @@ def test_two_long_statements_have_keys_of_their_own() -> None:
     keys = [
         {
             one.facts[0].key
-            for one in passages(
+            for one in heard(
                 Turn(author="Kim", text=text.format(place), said=datetime(2024, 5, 8, tzinfo=UTC))
-            )
+            ).passages
         }
         for place in ("Leeds", "York")
     ]

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Final
 
 from palimpsest.embedder.v1 import embedder_pb2, embedder_pb2_grpc
@@ -12,15 +11,14 @@ from palimpsest.embedder.v1 import embedder_pb2, embedder_pb2_grpc
 from services.compactor.app.engines import About
 from services.compactor.app.extracting import Extracted
 from services.compactor.domain.extraction.facts import Fact, Turn
-from services.compactor.domain.extraction.grammar import extract
 from services.compactor.domain.extraction.reading.passages import (
     LEAST,
     NAME,
+    Heard,
     Passage,
     Score,
     chosen,
-    is_scored,
-    passages,
+    heard,
     unread,
 )
 from services.compactor.domain.extraction.reading.windows import Window, windows
@@ -29,16 +27,6 @@ TURNS_AT_ONCE: Final = 8
 """Turns whose passages are held at a time."""
 AT_ONCE: Final = 16
 """Windows of one call: the Embedder serves others in between."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Heard:
-    """A turn's passages, and the windows of its text in which they are scored."""
-
-    passages: list[Passage]
-    windows: list[Window]
-    plain: list[Fact]
-    """What is found without scores."""
 
 
 class Reader:
@@ -55,37 +43,31 @@ class Reader:
         return Extracted(facts=facts, engine=NAME if turns else "")
 
     async def _read(self, turns: Sequence[Turn]) -> list[list[Fact]]:
-        heard = await asyncio.to_thread(_heard, turns)
-        scores = [[unread(passage) for passage in one.passages] for one in heard]
-        for part in _parts([(turn, window) for turn, one in enumerate(heard) for window in one.windows]):
+        messages, parts = await asyncio.to_thread(_heard, turns)
+        scores = [[unread(passage) for passage in one.passages] for one in messages]
+        for begin in range(0, len(parts), AT_ONCE):
+            part = parts[begin : begin + AT_ONCE]
             request = embedder_pb2.ScoreSpansRequest(
-                texts=[_spanned(heard[turn].passages, window) for turn, window in part]
+                texts=[_spanned(messages[place].passages, window) for place, window in part]
             )
             answer = await self._stub.ScoreSpans(request)
-            for (turn, window), told in zip(part, answer.texts, strict=True):
-                for place, one in zip(window.passages, told.scores, strict=True):
-                    scores[turn][place] = Score(kinds=tuple(one.kinds), categories=tuple(one.categories))
-        return await asyncio.to_thread(_chosen, heard, scores)
+            for (place, window), told in zip(part, answer.texts, strict=True):
+                for at, one in zip(window.passages, told.scores, strict=True):
+                    if any(one.kinds):  # beyond what the network reads there are none
+                        scores[place][at] = Score(kinds=tuple(one.kinds), categories=tuple(one.categories))
+        return await asyncio.to_thread(_chosen, messages, scores)
 
 
-def _heard(turns: Sequence[Turn]) -> list[_Heard]:
-    found = []
-    for turn in turns:
-        if is_scored(turn):
-            made = passages(turn)
-            found.append(_Heard(passages=made, windows=windows(turn, made), plain=[]))
-        else:
-            found.append(_Heard(passages=[], windows=[], plain=extract(turn)))
-    return found
+def _heard(turns: Sequence[Turn]) -> tuple[list[Heard], list[tuple[int, Window]]]:
+    """The messages, and all their windows, each with the place of its message."""
+    messages = [heard(turn) for turn in turns]
+    return messages, [(place, window) for place, one in enumerate(messages) for window in windows(one)]
 
 
-def _chosen(heard: Sequence[_Heard], scores: Sequence[Sequence[Score]]) -> list[list[Fact]]:
-    return [one.plain or chosen(one.passages, told, LEAST) for one, told in zip(heard, scores, strict=True)]
-
-
-def _parts(windows: Sequence[tuple[int, Window]]) -> Iterator[Sequence[tuple[int, Window]]]:
-    for begin in range(0, len(windows), AT_ONCE):
-        yield windows[begin : begin + AT_ONCE]
+def _chosen(messages: Sequence[Heard], scores: Sequence[Sequence[Score]]) -> list[list[Fact]]:
+    return [
+        one.plain or chosen(one.passages, told, LEAST) for one, told in zip(messages, scores, strict=True)
+    ]
 
 
 def _spanned(found: Sequence[Passage], window: Window) -> embedder_pb2.SpannedText:

@@ -30,6 +30,13 @@ class SpanReader:
         self._executor = ThreadPoolExecutor(1, thread_name_prefix="reader")
         self._loaded: tuple[Any, Any] | None = None
 
+    @classmethod
+    def of(cls, folder: Path) -> SpanReader:
+        """Raises StartupError where there is no network: jobs that wait for it would wait for ever."""
+        if not (folder / READER_FILE).is_file():
+            raise StartupError(f"no network that reads facts in {folder}: {READER_FILE} is missing")
+        return cls(folder)
+
     async def score(self, texts: Sequence[SpannedText]) -> list[list[SpanScore]]:
         """The scores of each text's stretches. Raises DependencyDown.
 

@@ -211,9 +211,9 @@ def said_and_asked(text: str) -> tuple[list[str], list[str]]:
 
     Nothing is stated in a question, but whom "my sister Ann" names is so.
     """
-    if states_nothing(text):
-        return [], []
     own = _own(text[:MOST_TEXT])
+    if _states_nothing(own):
+        return [], []
     sentences = _sentences(own)
     said = (sentence for one in sentences if (sentence := _statement(one)))
     asked = (question for one in sentences if (question := _question(one)))
@@ -225,9 +225,9 @@ def own_words(text: str) -> list[str]:
 
     None where the message is no statement at all.
     """
-    if states_nothing(text):
-        return []
     own = _own(text[:MOST_TEXT])
+    if _states_nothing(own):
+        return []
     found = (" ".join(one.split()) for one in _sentences(_QUOTATION.sub(QUOTED, own)))
     meant = (one for one in found if any(map(str.isalnum, one)) and not _LAUGHED.search(one))
     return list(islice(meant, MOST_SENTENCES))
@@ -240,13 +240,16 @@ def is_foreign_sentence(sentence: str) -> bool:
 
 def states_nothing(text: str) -> bool:
     """Whether a message asks for work on a text, invents, jokes, or is a form."""
-    own = _own(text[:MOST_TEXT])
-    return bool(_VETO_ALL.search(own) or unspaced.VETO.search(own)) or _is_form(own)
+    return _states_nothing(_own(text[:MOST_TEXT]))
 
 
 def visible(text: str) -> str:
     """The text without control characters, marks of direction and lone surrogates."""
     return "".join(c for c in text if c in "\n\t" or unicodedata.category(c)[0] != "C")
+
+
+def _states_nothing(own: str) -> bool:
+    return bool(_VETO_ALL.search(own) or unspaced.VETO.search(own)) or _is_form(own)
 
 
 def _own(text: str) -> str:

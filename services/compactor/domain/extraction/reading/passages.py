@@ -1,7 +1,7 @@
 """What a message may state, to be scored and chosen from (SPEC J-8). Pure.
 
-passages(turn) -> list[Passage]                     what may be stated, and where
-chosen(passages, scores) -> list[Fact]              what is, each thing once
+heard(turn) -> Heard                                what may be stated, and where
+chosen(passages, scores, least) -> list[Fact]       what is, each thing once
 """
 
 from __future__ import annotations
@@ -41,6 +41,10 @@ LENGTH_COSTS = 0.08
 """What a word more costs, measured in found words, when a fact's place is looked for."""
 OVERLAP = 0.5
 """The part of the shorter stretch that two share when they tell of the same thing."""
+_BESIDE = frozenset({Form.ORIGIN, Form.AGED, Form.RELATION})
+"""What is told on the way, beside what a stretch is about."""
+_PASSING = frozenset({Category.EVENT, Category.TASK, Category.INSTRUCTION, Category.RELATIONSHIP})
+"""What a lasting statement is not."""
 _WORD = re.compile(r"[^\W_]+")
 _UNSPACED = re.compile(r"[\u3005\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
 
@@ -66,6 +70,19 @@ class Score:
     categories: tuple[float, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heard:
+    """A message as it is read: masked, in words, what it may state, and what it states without any score.
+
+    Only English is scored: in other languages the grammar is more often right than the network.
+    """
+
+    text: str
+    tokens: list[Token]
+    passages: list[Passage]
+    plain: list[Fact]
+
+
 def unread(passage: Passage) -> Score:
     """Of a passage that was not scored: what the grammar found counts all the same."""
     own = kind_of(CATEGORIES[passage.support - FOUND]) if passage.form is Form.GRAMMAR else None
@@ -75,21 +92,22 @@ def unread(passage: Passage) -> Score:
     )
 
 
-def is_scored(turn: Turn) -> bool:
-    """Whether it is in English: in other languages the grammar is more often right than the network."""
+def heard(turn: Turn) -> Heard:
+    """What a message may state."""
     text = masked(turn.text[:MOST_TEXT])
-    return not _UNSPACED.search(text) and reads_as_english(text)
+    found, told = tokens(text), extract(turn)
+    if _UNSPACED.search(text) or not reads_as_english(text):
+        return Heard(text=text, tokens=found, passages=[], plain=told)
+    return Heard(text=text, tokens=found, passages=_passages(turn, text, found, told), plain=[])
 
 
-def passages(turn: Turn) -> list[Passage]:
-    """Those of a message in English, in the order of their beginnings."""
-    text = masked(turn.text[:MOST_TEXT])
-    found = tokens(text)
-    told = [passage for fact in extract(turn) if (passage := _placed(fact, found))]
+def _passages(turn: Turn, text: str, found: Sequence[Token], told: Sequence[Fact]) -> list[Passage]:
+    """In the order of their beginnings."""
     if states_nothing(turn.text):
-        return told
+        return []
     name = " ".join(visible(turn.author).split())[:MOST_NAME]
     people = people_of(text, author_of(name, owner=turn.owner, unnamed=USER))
+    grammars = [passage for fact in told if (passage := _placed(fact, found))]
     made = [
         Passage(
             start=relation.start,
@@ -116,8 +134,8 @@ def passages(turn: Turn) -> list[Passage]:
                 facts=tuple(facts(statement, said)),
             )
         )
-    supported = [_supported(passage, told) for passage in made]
-    return sorted([*supported, *told], key=lambda one: (one.start, one.end, one.form))
+    supported = [_supported(passage, grammars) for passage in made]
+    return sorted([*supported, *grammars], key=lambda one: (one.start, one.end, one.form))
 
 
 def chosen(found: Sequence[Passage], scores: Iterable[Score], least: float) -> list[Fact]:
@@ -129,69 +147,86 @@ def chosen(found: Sequence[Passage], scores: Iterable[Score], least: float) -> l
         ),
         key=lambda one: (-one[0] - PLAINER * (found[one[2]].form is Form.GRAMMAR), one[2]),
     )
-    likely = [(found[place], fact) for likely, fact, place in ranked if likely >= least and fits(fact)]
-    taken: list[tuple[Passage, Fact]] = []
-    for passage, fact in likely:
+    likely = [_told(found[place], fact) for chance, fact, place in ranked if chance >= least and fits(fact)]
+    taken: list[_Told] = []
+    for one in likely:
         if len(taken) == MOST_FACTS:
             break
-        if not _tells_two(passage, fact, likely) and not any(_same(passage, fact, *one) for one in taken):
-            taken.append((passage, fact))
-    told = {fact.key: fact for _, fact in sorted(taken, key=lambda one: (one[0].start, one[0].end))}
-    return list(told.values())
+        if not _tells_two(one, likely) and not any(_same(one, other) for other in taken):
+            taken.append(one)
+    taken.sort(key=lambda one: (one.passage.start, one.passage.end))
+    return list({one.fact.key: one.fact for one in taken}.values())
 
 
 def _best(passage: Passage, score: Score) -> tuple[float, Fact]:
-    """The likeliest kind and its fact, of its likeliest category."""
+    """The likeliest kind and its fact; of what lasts, of its likeliest category."""
+    if passage.form is Form.RELATION:
+        return sum(score.kinds), passage.facts[0]
     kind = max(range(len(passage.facts)), key=score.kinds.__getitem__)
     fact = passage.facts[kind]
-    if passage.form is Form.RELATION:
-        return sum(score.kinds), fact
     if kind == 0 and passage.form is not Form.GRAMMAR:
         lasting = [place for place, one in enumerate(CATEGORIES) if one not in _PASSING]
         category = CATEGORIES[max(lasting, key=score.categories.__getitem__)]
-        key = fact.key.replace(f".{fact.category.value}.", f".{category.value}.", 1)
+        whose, kind_in_key, said = fact.key.rpartition(f".{fact.category.value}.")
+        key = f"{whose}.{category.value}.{said}" if kind_in_key else fact.key  # else it is a slot
         fact = replace(fact, category=category, key=key)
     return score.kinds[kind], fact
 
 
-_ASIDE = frozenset({Form.ORIGIN, Form.AGED})
-"""What a statement tells on the way, beside what it is about."""
-_OF_OTHERS = _ASIDE | {Form.RELATION}
-_PASSING = frozenset({Category.EVENT, Category.TASK, Category.INSTRUCTION, Category.RELATIONSHIP})
-"""What a lasting statement is not."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Told:
+    """A likely fact, with what tells it from others."""
+
+    passage: Passage
+    fact: Fact
+    words: set[str]
+    names: set[str]
 
 
-def _tells_two(passage: Passage, fact: Fact, likely: Sequence[tuple[Passage, Fact]]) -> bool:
+def _told(passage: Passage, fact: Fact) -> _Told:
+    return _Told(passage=passage, fact=fact, words=_words(fact.predicate), names=_names(fact))
+
+
+def _tells_two(one: _Told, likely: Sequence[_Told]) -> bool:
     """Whether two others within it tell what it tells: then these count."""
-    if passage.form in _OF_OTHERS:
+    passage = one.passage
+    if passage.form in _BESIDE:
         return False
-    inside: list[tuple[Passage, Fact]] = []
-    for other, told in likely:
-        within = passage.start <= other.start and other.end <= passage.end and other.form not in _OF_OTHERS
-        smaller = other.end - other.start < passage.end - passage.start
-        words = _words(told.predicate)
-        part = len(words & _words(fact.predicate)) >= ALIKE * len(words)
-        apart = not any(_overlap(other, one) or _words(done.predicate) & words for one, done in inside)
-        if within and smaller and part and apart:
-            inside.append((other, told))
+    inside: list[_Told] = []
+    for other in likely:
+        within = passage.start <= other.passage.start and other.passage.end <= passage.end
+        if not within or _length(other.passage) >= _length(passage) or other.passage.form in _BESIDE:
+            continue
+        part = len(other.words & one.words) >= ALIKE * len(other.words)
+        if part and not any(
+            _shared(other.passage, held.passage) > 0 or held.words & other.words for held in inside
+        ):
+            inside.append(other)
     return len(inside) > 1
 
 
-def _overlap(one: Passage, other: Passage) -> bool:
-    return min(one.end, other.end) > max(one.start, other.start)
-
-
-def _same(passage: Passage, fact: Fact, other: Passage, told: Fact) -> bool:
+def _same(one: _Told, other: _Told) -> bool:
     """Whether the two tell of the same thing."""
-    mine, theirs = _words(fact.predicate), _words(told.predicate)
-    alike = bool(mine and theirs) and len(mine & theirs) >= ALIKE * min(len(mine), len(theirs))
-    if (fact.category is Category.RELATIONSHIP) is not (told.category is Category.RELATIONSHIP):
-        return bool(mine and theirs) and len(mine & theirs) >= ALIKE * max(len(mine), len(theirs))
-    if (passage.form in _ASIDE) is not (other.form in _ASIDE):
-        return bool(mine and theirs) and len(mine & theirs) >= ALIKE * max(len(mine), len(theirs))
-    shared = min(passage.end, other.end) - max(passage.start, other.start)
-    shorter = min(passage.end - passage.start, other.end - other.start)
-    return shared > OVERLAP * shorter or (alike and bool(_names(fact) & _names(told)))
+    shared, fewer, more = len(one.words & other.words), *sorted((len(one.words), len(other.words)))
+    if _beside(one) is not _beside(other):
+        return fewer > 0 and shared >= ALIKE * more
+    if _shared(one.passage, other.passage) > OVERLAP * min(_length(one.passage), _length(other.passage)):
+        return True
+    return fewer > 0 and shared >= ALIKE * fewer and bool(one.names & other.names)
+
+
+def _beside(one: _Told) -> bool:
+    """Whether it stands beside what a stretch is about: who, how old, from where somebody is."""
+    return one.passage.form in _BESIDE or one.fact.category is Category.RELATIONSHIP
+
+
+def _length(passage: Passage) -> int:
+    return passage.end - passage.start
+
+
+def _shared(one: Passage, other: Passage) -> int:
+    """Characters that both have."""
+    return min(one.end, other.end) - max(one.start, other.start)
 
 
 def _supported(passage: Passage, told: Sequence[Passage]) -> Passage:
@@ -208,7 +243,7 @@ def _supported(passage: Passage, told: Sequence[Passage]) -> Passage:
         return passage
     nearness, other = max(alike, key=lambda one: one[0])
     kind, variants = kind_of(CATEGORIES[other.support - FOUND]), list(passage.facts)
-    if nearness >= SAME_SLOT and passage.form not in _OF_OTHERS:
+    if nearness >= SAME_SLOT and passage.form not in _BESIDE:
         variants[kind] = replace(variants[kind], key=other.facts[kind].key)
     return replace(passage, support=ALSO_FOUND + other.support - FOUND, facts=tuple(variants))
 

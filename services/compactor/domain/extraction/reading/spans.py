@@ -120,7 +120,7 @@ def tokens(text: str) -> list[Token]:
 def spans(found: Sequence[Token], text: str) -> list[Span]:
     """The stretches of a masked text, of its sentences that are no longer than a plain statement is."""
     made: list[Span] = []
-    for first, last, asked in islice(_sentences(found, text), MOST_SENTENCES):
+    for first, last, asked in islice(sentences(found, text), MOST_SENTENCES):
         said = text[found[first].start : found[last - 1].end]
         if (
             len(said) <= MOST_SENTENCE
@@ -131,7 +131,7 @@ def spans(found: Sequence[Token], text: str) -> list[Span]:
     return made[:MOST_OF_TEXT]
 
 
-def _sentences(found: Sequence[Token], text: str) -> Iterator[tuple[int, int, bool]]:
+def sentences(found: Sequence[Token], text: str) -> Iterator[tuple[int, int, bool]]:
     """Where each begins and ends, and whether it asks."""
     begin = 0
     for place, token in enumerate(found):

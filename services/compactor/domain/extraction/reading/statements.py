@@ -45,7 +45,6 @@ _AFTER_NOUN = re.compile(rf"(?:,?\s+|\s*\()({NAME})\b\)?,?")
 _AFTER_NOUN_SMALL = re.compile(r",?\s+([a-zà-ÿ]+)\b,?")
 _FIRST_WORD = re.compile(rf"((?:(?:{'|'.join(sorted(words.ADVERBS))})\s+)*)([A-Za-z'-]+)", re.IGNORECASE)
 _COMING = re.compile(r"(?:is|are|has to|have to|will|needs|need)\b")
-_KIND_IN_KEY = re.compile(r"\.(?:event|task|instruction|decision)\.")
 _PIECE = re.compile(r"(?:and|or|but|&|[^\w\s'\":$€£#@])(?:\s|$)")
 """The rest of a statement about several."""
 _NEEDS = re.compile(
@@ -101,10 +100,10 @@ def facts(statement: Statement, said: date) -> list[Fact]:
 def recast(fact: Fact) -> list[Fact]:
     """A fact as found, and as each of the other kinds."""
     own = kind_of(fact.category)
-    named = _KIND_IN_KEY.split(fact.key)[0]
-    prefix = named if named != fact.key else fact.key.rsplit(".", 1)[0]
     return [
-        fact if place == own else replace(fact, category=category, key=_key(fact, prefix, category))
+        fact
+        if place == own
+        else replace(fact, category=category, key=f"{fact.key}.{category.value}"[:MOST_KEY])
         for place, category in enumerate(KINDS)
     ]
 
