@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from services.kit.tokens import TokenCounter, estimate_tokens
 from services.memory.episodic.domain.cutting import Shown, calls_of, results_of
 from services.memory.episodic.domain.exchanges import MAX_EXCHANGE, runs
 from services.memory.episodic.domain.model import Message, Overlay
-from services.memory.episodic.domain.parts import Text, ToolResult, plain_text, words
+from services.memory.episodic.domain.parts import Text, ToolCall, ToolResult, plain_text, words
 from services.memory.episodic.domain.window import (
     MODE_MESSAGES,
     PAGE_ROWS,
@@ -24,7 +24,7 @@ from services.memory.episodic.domain.window import (
     mode_window,
     read_enough,
 )
-from tests.unit.window_paths import of_tokens, overlays_of, paths, texts
+from tests.unit.window_paths import message, of_tokens, overlays_of, paths, texts
 
 LIMITS = settings(deadline=None, max_examples=80)
 
@@ -69,6 +69,12 @@ def cases(draw: st.DrawFn) -> Case:
 
 def depths(shown: Sequence[Shown]) -> list[int]:
     return [one.message.depth for one in shown]
+
+
+def traffic_of(shown: Message) -> set[tuple[str, str]]:
+    """Its calls and results, by their ids."""
+    parts = shown.parts()
+    return {("call", key) for key in calls_of(parts)} | {("result", key) for key in results_of(parts)}
 
 
 def newest_exchange(path: Sequence[Message]) -> int:
@@ -116,16 +122,33 @@ def test_the_newest_messages_are_there_unbroken_and_no_message_twice(case: Case)
         assert all(not isinstance(part, Text) or part.text for part in one.message.parts())
 
 
+CALL_BESIDE_A_LONG_TEXT = (Text(text=":" * 10_001), ToolCall(call_id="a", name="f", arguments={}))
+
+
 @LIMITS
 @given(cases())
+@example(
+    Case(
+        path=[
+            message(1, Text(text="a")),
+            message(2, *CALL_BESIDE_A_LONG_TEXT),
+            *(message(depth, Text(text="and so on")) for depth in range(3, 80)),
+        ],
+        overlays=[],
+        budget=180,
+        summary="",
+        count=count_words,
+    )
+)
 def test_only_the_newest_exchange_the_head_and_long_older_messages_are_shortened(case: Case) -> None:
-    """E-5, E-9; a result without its call is shown as text, which is not shorter."""
+    """E-5, E-9; a call or a result without the other is shown as text, which is not shorter."""
     window = case.window()
     for one in (*window.head, *window.tail):
         stored = case.path[one.message.depth - 1]
         if one.compacted:
             assert one.message.depth <= len(case.path) - 4
-            assert len(one.message.content) < len(stored.content) or results_of(stored.parts())
+            parted = traffic_of(stored) - traffic_of(one.message)
+            assert len(one.message.content) < len(stored.content) or parted
             assert f"[…cut; whole in message {stored.id}]" in plain_text("", one.message.parts())
         elif one.cut and one in window.tail and one.message.depth < newest_exchange(case.path):
             assert all(words(part) in plain_text("", one.message.parts()) for part in stored.parts())
